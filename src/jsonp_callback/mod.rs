@@ -1,0 +1,3 @@
+//! Wraps a JSON answer as `name(...);`.
+
+pub mod logic;
