@@ -1,3 +1,8 @@
 //! Finds the memcached server that holds a key, as the application's own client does.
 
 pub mod logic;
+#[cfg(feature = "module")]
+mod module;
+
+#[cfg(feature = "module")]
+pub(crate) use module::ngx_http_upstream_memcached_hash_module;

@@ -1,0 +1,89 @@
+//! Directives: their arguments, their errors, and the structures they fill.
+
+use core::ffi::{c_char, c_void};
+use core::fmt::Display;
+use core::ptr::{self, NonNull};
+
+use ngx::core::{NGX_CONF_ERROR, Pool};
+use ngx::ffi::{NGX_LOG_EMERG, NGX_LOG_WARN, ngx_command_t, ngx_conf_t, ngx_str_t};
+
+use super::pool::PoolExt;
+
+/// The function that nginx calls for a directive.
+pub(crate) type SetHandler =
+    unsafe extern "C" fn(*mut ngx_conf_t, *mut ngx_command_t, *mut c_void) -> *mut c_char;
+
+/// The directive that nginx is reading.
+#[derive(Clone, Copy)]
+pub(crate) struct Directive<'a> {
+    cf: NonNull<ngx_conf_t>,
+    words: &'a [ngx_str_t],
+}
+
+impl<'a> Directive<'a> {
+    /// # Safety
+    ///
+    /// `cf` is what nginx passed to the [`SetHandler`] that is running.
+    pub(crate) unsafe fn new(cf: *mut ngx_conf_t) -> Self {
+        // SAFETY: nginx passes a valid `cf`, whose `args` hold the directive's words and outlive it.
+        unsafe {
+            let args = (*cf).args.as_ref();
+            Self {
+                cf: NonNull::new_unchecked(cf),
+                words: args.map_or(&[], |args| args.as_slice::<ngx_str_t>()),
+            }
+        }
+    }
+
+    /// The directive's name.
+    pub(crate) fn name(&self) -> &'a str {
+        self.words.first().and_then(|word| str::from_utf8(word.as_bytes()).ok()).unwrap_or("")
+    }
+
+    /// The words behind the name. They live as long as the configuration.
+    pub(crate) fn args(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        self.words.iter().skip(1).map(ngx_str_t::as_bytes)
+    }
+
+    /// The configuration's pool.
+    pub(crate) fn pool(&self) -> Pool {
+        // SAFETY: nginx keeps the pool for as long as it reads the configuration.
+        unsafe { Pool::from_ngx_pool(self.cf.as_ref().pool) }
+    }
+
+    /// What nginx passed, for its own functions.
+    pub(crate) fn as_ptr(&self) -> *mut ngx_conf_t {
+        self.cf.as_ptr()
+    }
+
+    /// Says why the directive cannot stand, as nginx does: `"name" directive: reason in file:line`.
+    pub(crate) fn error(&self, reason: impl Display) -> *mut c_char {
+        let name = self.name();
+        ngx::ngx_conf_log_error!(NGX_LOG_EMERG, self.cf.as_ptr(), "\"{name}\" directive: {reason}");
+        NGX_CONF_ERROR
+    }
+
+    /// Says what is odd about the directive, and goes on.
+    pub(crate) fn warn(&self, reason: impl Display) {
+        let name = self.name();
+        ngx::ngx_conf_log_error!(NGX_LOG_WARN, self.cf.as_ptr(), "\"{name}\" directive: {reason}");
+    }
+}
+
+/// A new configuration structure, in the pool of the configuration being read.
+///
+/// # Safety
+///
+/// `cf` is what nginx passed to a `create_*_conf` callback.
+pub(crate) unsafe fn create<T: Default>(cf: *mut ngx_conf_t) -> *mut c_void {
+    // SAFETY: nginx passes a valid `cf` with a live pool.
+    let pool = unsafe { Pool::from_ngx_pool((*cf).pool) };
+    pool.place(T::default()).map_or(ptr::null_mut(), |conf| conf.as_ptr().cast())
+}
+
+/// Takes the value of the level above where this level has none of its own.
+pub(crate) fn inherit<T: Clone>(conf: &mut Option<T>, prev: &Option<T>) {
+    if conf.is_none() {
+        conf.clone_from(prev);
+    }
+}

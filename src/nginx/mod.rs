@@ -1,0 +1,9 @@
+//! The only place that touches raw nginx pointers beyond what the `ngx` crate wraps.
+//!
+//! Small safe types over what nginx hands to a module; each `unsafe` says why it holds.
+
+pub(crate) mod conf;
+pub(crate) mod module;
+pub(crate) mod pool;
+pub(crate) mod request;
+pub(crate) mod variable;

@@ -1,0 +1,49 @@
+//! Tables that describe a module to nginx.
+
+use core::ffi::c_void;
+
+use ngx::ffi::{NGX_HTTP_MODULE, ngx_command_t, ngx_http_module_t, ngx_module_t, ngx_str_t};
+
+use super::conf::SetHandler;
+
+/// The `ngx_module_t` of an HTTP module with these callbacks and directives.
+///
+/// `commands` is the first entry of a table that ends with [`ngx_command_t::empty`].
+pub(crate) const fn http_module(
+    ctx: *const ngx_http_module_t,
+    commands: *mut ngx_command_t,
+) -> ngx_module_t {
+    ngx_module_t {
+        ctx: ctx.cast_mut().cast::<c_void>(),
+        commands,
+        type_: NGX_HTTP_MODULE as usize,
+        ..ngx_module_t::default()
+    }
+}
+
+/// One directive of a commands table.
+///
+/// `flags` are the contexts and argument counts (`NGX_HTTP_LOC_CONF | NGX_CONF_1MORE`), `conf` is
+/// which of the three configurations `set` is given (`NGX_HTTP_LOC_CONF_OFFSET`), and `offset` is the
+/// field in it, for nginx's own slot functions.
+pub(crate) const fn command(
+    name: &'static str,
+    flags: u32,
+    set: SetHandler,
+    conf: usize,
+    offset: usize,
+) -> ngx_command_t {
+    ngx_command_t {
+        name: ngx_str(name),
+        type_: flags as usize,
+        set: Some(set),
+        conf,
+        offset,
+        post: core::ptr::null_mut(),
+    }
+}
+
+/// A static string as nginx's own tables hold it; nginx never writes to these.
+pub(crate) const fn ngx_str(text: &'static str) -> ngx_str_t {
+    ngx_str_t { len: text.len(), data: text.as_ptr().cast_mut() }
+}

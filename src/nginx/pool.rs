@@ -1,0 +1,56 @@
+//! Memory from nginx's pools, with nginx's answer to none being left: `None`.
+
+use core::ptr::NonNull;
+
+use ngx::core::Pool;
+use ngx::ffi::{ngx_palloc, ngx_pnalloc, ngx_pool_cleanup_add};
+
+/// What [`Pool`] of the `ngx` crate lacks, or does without looking whether memory was given.
+pub(crate) trait PoolExt {
+    /// Moves `value` into the pool, which drops it when it is destroyed itself.
+    ///
+    /// For configurations: values that own memory of Rust's heap are released at reload.
+    fn place<T>(&self, value: T) -> Option<NonNull<T>>;
+
+    /// Moves `value` into the pool, which never drops it.
+    ///
+    /// For requests: `T` owns nothing but memory of the same pool.
+    fn place_pod<T: Copy>(&self, value: T) -> Option<NonNull<T>>;
+
+    /// Room for `len` bytes, not initialized and not aligned.
+    fn bytes(&self, len: usize) -> Option<NonNull<u8>>;
+}
+
+impl PoolExt for Pool {
+    fn place<T>(&self, value: T) -> Option<NonNull<T>> {
+        // The cleanup is registered first: if there is no memory for it, `value` is simply dropped.
+        // SAFETY: `self` is a live pool.
+        let cleanup = unsafe { ngx_pool_cleanup_add(self.as_ptr(), size_of::<T>()).as_mut() }?;
+        // A pool's memory is aligned for pointers (NGX_ALIGNMENT), and no larger alignment is used.
+        const { assert!(align_of::<T>() <= align_of::<usize>()) };
+        let place = NonNull::new(cleanup.data.cast::<T>())?;
+        // SAFETY: nginx allocated `size_of::<T>()` bytes for the cleanup's data.
+        unsafe { place.write(value) };
+        cleanup.handler = Some(drop_in_place::<T>);
+        Some(place)
+    }
+
+    fn place_pod<T: Copy>(&self, value: T) -> Option<NonNull<T>> {
+        const { assert!(align_of::<T>() <= align_of::<usize>()) };
+        // SAFETY: `self` is a live pool.
+        let place = NonNull::new(unsafe { ngx_palloc(self.as_ptr(), size_of::<T>()) }.cast::<T>())?;
+        // SAFETY: nginx allocated `size_of::<T>()` bytes.
+        unsafe { place.write(value) };
+        Some(place)
+    }
+
+    fn bytes(&self, len: usize) -> Option<NonNull<u8>> {
+        // SAFETY: `self` is a live pool.
+        NonNull::new(unsafe { ngx_pnalloc(self.as_ptr(), len) }.cast::<u8>())
+    }
+}
+
+unsafe extern "C" fn drop_in_place<T>(data: *mut core::ffi::c_void) {
+    // SAFETY: the pool calls this once, with the value that `place` wrote.
+    unsafe { data.cast::<T>().drop_in_place() };
+}
