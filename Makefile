@@ -1,0 +1,55 @@
+# ngx-cachefront: build it, try it, test it. `make help` lists the targets.
+#
+# NGINX_SOURCE_DIR and NGINX_BUILD_DIR (default: its objs/) choose the nginx to build for, instead of
+# the installed one; TEST_NGINX_BINARY the nginx to test with.
+
+SHELL := /bin/bash
+CARGO ?= cargo
+export CARGO
+
+NGINX := build/nginx
+TARGET_DIR := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
+MODULE := $(TARGET_DIR)/release/libngx_cachefront.so
+
+ifdef NGINX_SOURCE_DIR
+export NGINX_BUILD_DIR ?= $(NGINX_SOURCE_DIR)/objs
+CONFIGURED :=
+else
+CONFIGURED := configure
+endif
+
+.PHONY: help build configure demo test check clean packages
+
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: $(CONFIGURED) ## Build the module for the installed nginx
+	@scripts/packages.sh check build
+	$(CARGO) build --release --locked --lib
+	@echo "built $(MODULE)"
+
+# The installed nginx's sources, configured as it was, for nginx-sys to read.
+configure:
+	@scripts/packages.sh check build
+	@scripts/configure-nginx.sh $(NGINX)
+
+demo: ## Install what is missing, build, and serve a cluster that Perl filled (DEMO_ONCE=1: ask, and end)
+	@scripts/packages.sh install build demo
+	@$(MAKE) --no-print-directory build
+	@scripts/demo.sh $(MODULE)
+
+test: ## Install what is missing, build, and run every test
+	@scripts/packages.sh install build demo test
+	@$(MAKE) --no-print-directory build
+	@scripts/test.sh
+
+check: $(CONFIGURED) ## Check format and lints
+	$(CARGO) fmt --all -- --check
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+
+packages: ## Install the Debian packages that the other targets need
+	@scripts/packages.sh install build demo test
+
+clean: ## Remove all that was built
+	rm -rf build
+	$(CARGO) clean

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# configure-nginx.sh DIR: a copy in DIR of the nginx sources that the package nginx-dev ships, configured
+# with the flags of the installed nginx. Nothing is done where DIR already holds just that.
+set -euo pipefail
+
+dir=$1
+source=/usr/share/nginx/src
+version=$(dpkg-query --show --showformat='${Version}' nginx-dev)
+stamp=$dir/.configured
+
+[[ -f $stamp && $(<"$stamp") == "$version" ]] && exit 0
+
+rm -rf "$dir"
+mkdir -p "$dir"
+cp -r "$source/." "$dir"
+cd "$dir"
+# shellcheck source=/dev/null
+. ./conf_flags
+if ! ./configure "${NGX_CONF_FLAGS[@]}" >configure.log 2>&1; then
+    cat configure.log >&2
+    echo "error: nginx $version could not be configured in $dir; its packages' dependencies: apt-get install nginx-dev" >&2
+    exit 1
+fi
+echo "$version" >.configured
+echo "configured nginx $version in $dir"
