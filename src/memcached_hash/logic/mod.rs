@@ -1,3 +1,34 @@
 //! The logic of `memcached_hash`: bytes in, bytes out; no nginx type, no `unsafe`.
+//!
+//! | file | what |
+//! |---|---|
+//! | `params` | the directive's parameters |
+//! | [`clients`] | one file a client: its parameters and how it places keys |
+//! | `placement` | the server of a key, and the next one when that is down |
+//! | `ring`, `buckets` | the structures that clients share |
+//! | `hash`, `identity` | hash functions; the parts of a server's name |
 
 #![forbid(unsafe_code)]
+
+mod buckets;
+pub mod clients;
+mod error;
+mod hash;
+mod identity;
+mod params;
+mod placement;
+mod ring;
+
+pub use error::{BuildError, MAX_POINTS, ParamError};
+pub use params::Params;
+pub use placement::{Key, Placement, Rehash};
+
+/// One `server` line of an upstream.
+#[derive(Clone, Copy, Debug)]
+pub struct Server<'a> {
+    /// The address as it is written in the configuration: `localhost:20000`, `[::1]:20000`,
+    /// `unix:/run/memcached.sock`.
+    pub name: &'a [u8],
+    /// Its `weight`, 1 if none was given.
+    pub weight: u32,
+}
