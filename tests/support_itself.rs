@@ -48,7 +48,7 @@ fn nginx_that_logs_an_alert_or_loses_a_worker_does_not_pass() {
     let worker = nginx.worker_pids()[0];
     support::process::signal(worker, support::process::Signal::SEGV);
     nginx.wait_for_log("exited on signal 11");
-    let error = nginx.finish(&[]).unwrap_err();
+    let error = nginx.finish(&[], |_| ()).unwrap_err();
     assert!(error.contains("exited on signal 11"), "{error}");
 
     // Any log with such a line, and a line that only repeats what a client sent.

@@ -36,7 +36,7 @@ pub struct Response {
     pub status: u16,
     /// The status line and the headers as they came, each with its CRLF, without the empty line.
     pub head: Vec<u8>,
-    /// Names as they came and values without the blanks around them, in order.
+    /// Names and values as they came, but for one blank after the colon, in order.
     pub headers: Vec<(String, String)>,
     /// The body, without the chunks' framing.
     pub body: Vec<u8>,
@@ -92,12 +92,7 @@ impl Connection {
 
     /// Connects to `server`, from `client` if one is given.
     pub fn try_open(server: IpAddr, port: u16, client: Option<IpAddr>) -> io::Result<Connection> {
-        let server = SocketAddr::new(server, port);
-        let stream = match client {
-            None => TcpStream::connect(server)?,
-            Some(client) => connect_from(SocketAddr::new(client, 0), server)?,
-        };
-        stream.set_nodelay(true)?;
+        let stream = connect(server, port, client)?;
         stream.set_read_timeout(Some(Duration::from_secs(10) * slowness()))?;
         Ok(Connection { stream, sent: Instant::now(), pieces: Vec::new(), ended: false })
     }
@@ -204,13 +199,23 @@ impl Connection {
     }
 }
 
-fn connect_from(client: SocketAddr, server: SocketAddr) -> io::Result<TcpStream> {
+/// A socket connected to `server`, from `client` if one is given, that sends at once what it is given.
+pub fn connect(server: IpAddr, port: u16, client: Option<IpAddr>) -> io::Result<TcpStream> {
     use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
-    let family = if server.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-    let socket = socket(family, SocketType::STREAM, None)?;
-    bind(&socket, &client)?;
-    connect(&socket, &server)?;
-    Ok(TcpStream::from(socket))
+
+    let server = SocketAddr::new(server, port);
+    let stream = match client {
+        None => TcpStream::connect(server)?,
+        Some(client) => {
+            let family = if server.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+            let socket = socket(family, SocketType::STREAM, None)?;
+            bind(&socket, &SocketAddr::new(client, 0))?;
+            connect(&socket, &server)?;
+            TcpStream::from(socket)
+        }
+    };
+    stream.set_nodelay(true)?;
+    Ok(stream)
 }
 
 /// Asks `GET target` on a connection of its own that is closed after the answer.
@@ -308,7 +313,7 @@ fn parse_head(head: &[u8]) -> Result<Head> {
     let headers = lines.map(|line| {
         let (name, value) =
             line.split_once(':').ok_or_else(|| format!("not a header: {line:?}"))?;
-        Ok((name.to_owned(), value.trim_matches([' ', '\t']).to_owned()))
+        Ok((name.to_owned(), value.strip_prefix(' ').unwrap_or(value).to_owned()))
     });
     Ok((status, headers.collect::<Result<_>>()?))
 }

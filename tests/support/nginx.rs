@@ -509,12 +509,14 @@ impl Nginx {
     /// Stops nginx in order and looks whether all was well: no `[alert]`, `[emerg]` or `[crit]` in the error
     /// log, no process that crashed, no sanitizer's or valgrind's report. Fails the test otherwise.
     pub fn check(self) {
-        self.finish(&[]).unwrap_or_else(|error| panic!("{error}"));
+        self.finish(&[], |_| ()).unwrap_or_else(|error| panic!("{error}"));
     }
 
     /// As [`Nginx::check`], with the failure as an error and some of `[alert]`, `[emerg]`, `[crit]` allowed.
-    pub fn finish(mut self, allowed: &[&str]) -> Result<()> {
+    /// `read` is shown the whole error log once nginx has ended.
+    pub fn finish(mut self, allowed: &[&str], read: impl FnOnce(&[u8])) -> Result<()> {
         let status = self.stop()?;
+        read(&self.error_log());
         let faults = faults(&self.error_log(), &self.stderr(), allowed);
         if !faults.is_empty() {
             return Err(format!("nginx complained:\n{}\n{}", faults.join("\n"), self.log_tail()));

@@ -50,6 +50,8 @@ pub enum RequestEnd {
     Line,
     /// After so many bytes.
     Bytes(usize),
+    /// As soon as that many bytes have come, with all that came with them.
+    AtLeast(usize),
     /// After the first bytes, however many come together.
     Any,
     /// Before anything is read; there is one answer for a connection.
@@ -395,6 +397,7 @@ fn request_length(end: RequestEnd, bytes: &[u8]) -> Option<usize> {
     match end {
         RequestEnd::Nothing => Some(0),
         RequestEnd::Any => (!bytes.is_empty()).then_some(bytes.len()),
+        RequestEnd::AtLeast(length) => (bytes.len() >= length).then_some(bytes.len()),
         RequestEnd::Bytes(length) => (bytes.len() >= length).then_some(length),
         RequestEnd::Line => find(bytes, b"\n").map(|at| at + 1),
         // An SCGI request is a netstring, which begins with its length.
