@@ -2,6 +2,13 @@
 //!
 //! `INDEX.tsv` lists the files: one a configuration of a client, a header and one line a key.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -78,29 +85,75 @@ impl Recording {
     }
 
     /// The directive's parameters that belong to the configuration.
-    fn parameters(&self, scale: u32) -> Vec<String> {
+    fn parameters(&self) -> String {
+        let options = &self.header["options"];
         match self.client.as_str() {
-            "perl-fast" => {
-                let mut parameters = vec![
-                    format!("ketama_points={}", self.option("ketama_points").unwrap()),
-                    format!("weight_scale={scale}"),
-                ];
-                if self.option("hash_namespace").as_deref() == Some("1") {
-                    parameters.push("hash_namespace=on".into());
-                }
-                parameters
+            "perl-fast" => self.fast_parameters(),
+            // Whatever no_rehash says, `get` asks other servers.
+            "perl-cache-memcached" if self.operation_is_get() => {
+                "client=cache_memcached rehash=on".into()
             }
             "perl-cache-memcached" => {
-                assert_eq!(scale, 1);
-                let mut parameters = vec!["client=cache_memcached".to_owned()];
-                // Whatever no_rehash says, `get` asks other servers.
-                if self.operation_is_get() || self.option("no_rehash").is_none() {
-                    parameters.push("rehash=on".into());
-                }
-                parameters
+                let rehash = on(self.option("no_rehash").is_none());
+                format!("client=cache_memcached rehash={rehash}")
             }
+            "php-memcache" => format!(
+                "client=php_memcache hash_strategy={} hash_function={}",
+                text(&options["hash_strategy"]),
+                text(&options["hash_function"])
+            ),
+            "php-memcached" => php_memcached_parameters(options),
+            "python-pylibmc-apt" | "python-pylibmc-pip" => {
+                pylibmc_parameters(&options["behaviors"])
+            }
+            "python-memcached-apt1.59" => "client=python_memcached version=1.59 rehash=on".into(),
+            "python-memcached-pip1.62" => "client=python_memcached rehash=on".into(),
+            "python-pymemcache" if options["bytes"] == true => {
+                "client=pymemcache keys=bytes".into()
+            }
+            "python-pymemcache" => "client=pymemcache".into(),
+            "ruby-dalli" => "client=dalli failover=on".into(),
+            "go-gomemcache" => "client=gomemcache".into(),
+            "node-memcached" => {
+                "client=node_memcached".to_owned()
+                    + &given("algorithm", &options["client"]["algorithm"])
+                    + &given("compatibility", &options["client"]["compatibility"])
+            }
+            "node-memjs" => "client=memjs".into(),
+            "java-spymemcached" => spymemcached_parameters(text(&options["mode"])),
+            "twemproxy" => self.twemproxy_parameters(),
             client => panic!("no parameters for {client}"),
         }
+    }
+
+    fn fast_parameters(&self) -> String {
+        let ketama_points = self.option("ketama_points").unwrap();
+        let hash_namespace = on(self.option("hash_namespace").as_deref() == Some("1"));
+        let (_, scale) = self.weights();
+        format!(
+            "ketama_points={ketama_points} weight_scale={scale} hash_namespace={hash_namespace}"
+        )
+    }
+
+    fn twemproxy_parameters(&self) -> String {
+        let names: Vec<_> = self.list("names").iter().map(|name| text(name).to_owned()).collect();
+        let names =
+            if names.is_empty() { String::new() } else { format!(" names={}", names.join(",")) };
+        "client=twemproxy".to_owned()
+            + &given("distribution", &self.header["distribution"])
+            + &given("hash", &self.header["hash"])
+            + &given("hash_tag", &self.header["hash_tag"])
+            + &names
+    }
+
+    /// What the client puts before a key.
+    fn namespace(&self) -> String {
+        let options = &self.header["options"];
+        if let Some(namespace) = options["namespace"].as_str() {
+            return format!("{namespace}:");
+        }
+        let namespace = options["OPT_PREFIX_KEY"].as_str().or(self.header["namespace"].as_str());
+        namespace.unwrap_or_default().to_owned()
     }
 
     fn operation_is_get(&self) -> bool {
@@ -117,21 +170,21 @@ impl Recording {
     }
 
     fn placement(&self) -> Placement {
-        let (weights, scale) = self.weights();
+        let (weights, _) = self.weights();
         let names = self.names();
         let servers = names.iter().zip(weights);
         let servers: Vec<_> =
             servers.map(|(name, weight)| Server { name: name.as_bytes(), weight }).collect();
 
-        let parameters = self.parameters(scale);
-        let params = Params::parse(parameters.iter().map(String::as_bytes)).unwrap();
+        let parameters = self.parameters();
+        let params = Params::parse(parameters.split_whitespace().map(str::as_bytes)).unwrap();
         params.build(&servers).unwrap()
     }
 
     /// What differs, a line each.
     fn differences(&self) -> Vec<String> {
         let placement = self.placement();
-        let namespace = self.option("namespace").unwrap_or_default();
+        let namespace = self.namespace();
         let down: Vec<_> = self.list("down").iter().map(|server| index(server).unwrap()).collect();
         let mut entries = HashMap::new();
         let mut differences = Vec::new();
@@ -186,6 +239,58 @@ fn tried(placement: &Placement, key: Key<'_>, down: &[usize], attempts: usize) -
     tried
 }
 
+/// The parameters for the options of PHP's memcached, set in the order of the recording.
+fn php_memcached_parameters(options: &Value) -> String {
+    let ketama = options["OPT_LIBKETAMA_COMPATIBLE"] == true;
+    let consistent = options["OPT_DISTRIBUTION"] == "DISTRIBUTION_CONSISTENT";
+    let distribution = match (ketama, consistent) {
+        (false, false) => "",
+        (true, false) => " distribution=ketama_weighted",
+        (false, true) => " distribution=consistent",
+        (true, true) => " distribution=consistent hash=md5",
+    };
+    let hash = options["OPT_HASH"].as_str().map(|hash| hash.replace("HASH_", "").to_lowercase());
+    let hash = hash.map_or(String::new(), |hash| format!(" hash={hash}"));
+    format!("client=libmemcached{distribution}{hash}")
+}
+
+fn pylibmc_parameters(behaviors: &Value) -> String {
+    let distribution = if behaviors["ketama_weighted"] == true {
+        "ketama_weighted"
+    } else if behaviors["ketama"] == true {
+        "consistent"
+    } else {
+        behaviors["distribution"].as_str().unwrap_or("modula")
+    };
+    format!("client=libmemcached distribution={distribution} unix_port=0")
+}
+
+fn spymemcached_parameters(mode: &str) -> String {
+    let parameters = match mode {
+        "default" => "",
+        "ketama_factory" => "locator=ketama",
+        "ketama_locator_native" => "locator=ketama hash=native",
+        "mod_fnv1a_64" => "hash=fnv1a_64",
+        mode => panic!("no parameters for {mode}"),
+    };
+    format!("client=spymemcached {parameters}")
+}
+
+/// ` name=value` if there is a value.
+fn given(name: &str, value: &Value) -> String {
+    value.as_str().map_or(String::new(), |value| format!(" {name}={value}"))
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
+fn on(is_on: bool) -> &'static str {
+    if is_on { "on" } else { "off" }
+}
+
+/// The key as the application gives it to the client, which is what is hashed. Node's memcached
+/// turns `$$` in it into `$` only when it writes the command.
 fn key(vector: &Value) -> Vec<u8> {
     if let Some(key) = vector["key"].as_str() {
         return key.as_bytes().to_vec();
@@ -255,8 +360,61 @@ fn cache_memcached() {
 }
 
 #[test]
+fn libmemcached() {
+    check("other/php-memcached/", 26, 4700);
+    check("other/python-pylibmc-apt/", 9, 2700);
+    check("other/python-pylibmc-pip/", 7, 700);
+}
+
+#[test]
+fn php_memcache() {
+    check("other/php-memcache/", 16, 3595);
+}
+
+#[test]
+fn python_memcached() {
+    check("other/python-memcached-apt1.59/", 5, 1245);
+    check("other/python-memcached-pip1.62/", 3, 900);
+}
+
+#[test]
+fn pymemcache() {
+    check("other/python-pymemcache/", 4, 1050);
+}
+
+#[test]
+fn dalli() {
+    check("other/ruby-dalli/", 6, 950);
+}
+
+#[test]
+fn gomemcache() {
+    check("other/go-gomemcache/", 1, 300);
+}
+
+#[test]
+fn node_memcached() {
+    check("other/node-memcached/", 3, 700);
+}
+
+#[test]
+fn memjs() {
+    check("other/node-memjs/", 2, 600);
+}
+
+#[test]
+fn spymemcached() {
+    check("other/java-spymemcached/", 9, 1750);
+}
+
+#[test]
+fn twemproxy() {
+    check("other/twemproxy/", 25, 4420);
+}
+
+#[test]
 fn a_wrong_vector_is_noticed() {
-    for (path, mut recording) in recordings("perl-") {
+    for (path, mut recording) in recordings("") {
         let servers = recording.list("servers").len();
         if servers == 1 || recording.vectors[0]["conn"].is_number() {
             continue;

@@ -1,46 +1,37 @@
-//! The basic mode of Cache::Memcached::Fast: shares of a line of 32-bit numbers.
+//! The bucket list: each server, in order, as often as it weighs.
 
-use std::num::NonZeroU32;
+use std::num::NonZeroU64;
 
 use super::error::BuildError;
 
-const MAX: f64 = u32::MAX as f64;
-
-/// The line, cut in the client's own floating-point steps: with integer weights a list in which
-/// each server stands as often as it weighs, with others something less even.
+/// The list, kept as where each server's run ends, so that a large weight takes no room.
 #[derive(Debug)]
 pub(super) struct Buckets {
-    /// The end of each server's share, ascending.
-    ends: Box<[u32]>,
-    total: f64,
-    slots: NonZeroU32,
+    ends: Box<[u64]>,
+    count: NonZeroU64,
 }
 
 impl Buckets {
-    pub(super) fn new(weights: impl Iterator<Item = f64>) -> Result<Self, BuildError> {
-        let mut ends: Vec<u32> = Vec::new();
-        let mut total = 0.0;
-
-        for weight in weights {
-            total += weight;
-            let share = weight / total;
-            for end in &mut ends {
-                let before = f64::from(*end);
-                *end = (before - before * share) as u32;
-            }
-            ends.push(u32::MAX);
-        }
-
-        let slots = NonZeroU32::new((total + 0.5) as u32).ok_or(BuildError::NoWeight(total))?;
-        Ok(Self { ends: ends.into_boxed_slice(), total, slots })
+    pub(super) fn new(weights: &[u32]) -> Result<Self, BuildError> {
+        let mut count: u64 = 0;
+        let ends = weights.iter().map(|&weight| {
+            count = count.saturating_add(u64::from(weight));
+            count
+        });
+        let ends = ends.collect();
+        let count = NonZeroU64::new(count).ok_or(BuildError::NoWeight(0.0))?;
+        Ok(Self { ends, count })
     }
 
-    /// The server of a key with this hash.
+    /// A list without weights.
+    pub(super) fn one_each(servers: usize) -> Result<Self, BuildError> {
+        Self::new(&vec![1; servers])
+    }
+
+    /// The server of the bucket `hash`, counted modulo their number.
     pub(super) fn owner(&self, hash: u32) -> usize {
-        let slot = f64::from(hash % self.slots);
-        let at = ((slot / self.total * MAX + 0.5) as u32).wrapping_add(1);
-        let owner = self.ends.partition_point(|&end| end < at);
-        if owner < self.ends.len() { owner } else { 0 }
+        let bucket = u64::from(hash) % self.count;
+        self.ends.partition_point(|&end| end <= bucket)
     }
 }
 
@@ -48,38 +39,22 @@ impl Buckets {
 mod tests {
     use super::*;
 
-    fn buckets(weights: &[f64]) -> Buckets {
-        Buckets::new(weights.iter().copied()).unwrap()
+    #[test]
+    fn each_server_stands_as_often_as_it_weighs() {
+        let buckets = Buckets::new(&[2, 0, 1, 4]).unwrap();
+        let owners: Vec<_> = (0..9).map(|hash| buckets.owner(hash)).collect();
+        assert_eq!(owners, [0, 0, 2, 3, 3, 3, 3, 0, 0]);
     }
 
     #[test]
-    fn ends_are_the_clients() {
-        assert_eq!(*buckets(&[2.0, 1.0, 4.0]).ends, [1227133512, 1840700269, 4294967295]);
-        assert_eq!(*buckets(&[2.5, 1.0, 4.0]).ends, [1431655764, 2004318071, 4294967295]);
-        assert_eq!(*buckets(&[1.0, 1.0, 1.0]).ends, [1431655764, 2863311530, 4294967295]);
+    fn large_weights_are_no_matter() {
+        let buckets = Buckets::new(&[u32::MAX, u32::MAX]).unwrap();
+        assert_eq!(buckets.owner(u32::MAX), 1);
+        assert_eq!(buckets.owner(u32::MAX - 1), 0);
     }
 
     #[test]
-    fn rational_weights_are_as_uneven_as_the_clients() {
-        let three = buckets(&[1.1, 1.1, 1.1]);
-        assert_eq!([0, 1, 2].map(|hash| three.owner(hash)), [0, 0, 1]);
-        assert_eq!(buckets(&[0.4, 0.4, 0.4]).owner(12345), 0);
-    }
-
-    #[test]
-    fn integer_weights_are_a_list() {
-        for servers in [1, 2, 3, 7, 10, 50, 100, 1000] {
-            let equal = buckets(&vec![1.0; servers]);
-            for hash in 0..=0x7fff {
-                assert_eq!(equal.owner(hash), hash as usize % servers);
-            }
-        }
-    }
-
-    #[test]
-    fn a_total_that_rounds_to_zero_is_refused() {
-        assert!(Buckets::new([0.2, 0.3].into_iter()).is_ok());
-        assert_eq!(Buckets::new([0.2, 0.2].into_iter()).unwrap_err(), BuildError::NoWeight(0.4));
-        assert_eq!(Buckets::new([0.0, 0.0].into_iter()).unwrap_err(), BuildError::NoWeight(0.0));
+    fn a_list_needs_a_bucket() {
+        assert_eq!(Buckets::new(&[0, 0]).unwrap_err(), BuildError::NoWeight(0.0));
     }
 }

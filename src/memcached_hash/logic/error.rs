@@ -39,8 +39,8 @@ impl fmt::Display for ParamError {
         match self {
             Self::Unknown { parameter, client, accepted } => write!(
                 f,
-                "invalid parameter \"{parameter}\": client={client} has {}",
-                accepted.join(", ")
+                "invalid parameter \"{parameter}\": client={client} has {}=",
+                accepted.join("=, ")
             ),
             Self::Duplicate(name) => write!(f, "duplicate parameter \"{name}\""),
             Self::Value { name, value, expected } => {
@@ -69,6 +69,18 @@ pub enum BuildError {
         /// The sum.
         f64,
     ),
+    /// There are not as many names as servers.
+    Names {
+        /// How many were given.
+        names: usize,
+        /// How many are needed.
+        servers: usize,
+    },
+    /// The client hashes the address of a server, and the system knows none for its name.
+    NoAddress(
+        /// The name.
+        String,
+    ),
 }
 
 impl fmt::Display for BuildError {
@@ -84,6 +96,10 @@ impl fmt::Display for BuildError {
             Self::NoWeight(total) => {
                 write!(f, "the total weight {total} rounds to 0, at least 0.5 is needed")
             }
+            Self::Names { names, servers } => {
+                write!(f, "{names} names are given to {servers} servers")
+            }
+            Self::NoAddress(host) => write!(f, "no address is found for \"{host}\""),
         }
     }
 }

@@ -5,8 +5,11 @@
 //! | `params` | the directive's parameters |
 //! | [`clients`] | one file a client: its parameters and how it places keys |
 //! | `placement` | the server of a key, and the next one when that is down |
-//! | `ring`, `buckets` | the structures that clients share |
-//! | `hash`, `identity` | hash functions; the parts of a server's name |
+//! | `buckets`, `shares`, `ring`, `rendezvous` | the structures that lead from a hash to a server |
+//! | `ketama` | the points of libketama |
+//! | `hash`, `text` | hash functions; keys as text |
+//! | `identity`, `label` | the parts of a server's name; what clients make of them |
+//! | `error` | what can be wrong |
 
 #![forbid(unsafe_code)]
 
@@ -15,9 +18,14 @@ pub mod clients;
 mod error;
 mod hash;
 mod identity;
+mod ketama;
+mod label;
 mod params;
 mod placement;
+mod rendezvous;
 mod ring;
+mod shares;
+mod text;
 
 pub use error::{BuildError, MAX_POINTS, ParamError};
 pub use params::Params;

@@ -1,22 +1,30 @@
-//! Perl's Cache::Memcached::Fast, 0.14 and later.
+//! Perl: Cache::Memcached::Fast, 0.14 and later.
 //!
-//! | parameter | the constructor's | default |
+//! ```text
+//! Cache::Memcached::Fast->new({ servers => [{ address => 'mc1:11211', weight => 2.5 }, 'mc2:11211'],
+//!     namespace => 'app:', ketama_points => 150 })
+//! memcached_hash ketama_points=150 weight_scale=10;   # and: set $memcached_namespace app:;
+//! server mc1:11211 weight=25;
+//! server mc2:11211 weight=10;
+//! ```
+//!
+//! | parameter | in the client | default |
 //! |---|---|---|
-//! | `ketama_points=N` | `ketama_points => N` | 0: the distribution of Cache::Memcached |
-//! | `weight_scale=N` | none: weights of the client times N are integers | 1 |
+//! | `ketama_points=N` | `ketama_points => N` | 0: the buckets of Cache::Memcached |
+//! | `weight_scale=N` | none; `weight` is N times the client's | 1 |
 //! | `hash_namespace=on\|off` | `hash_namespace => 1` | off |
-//! | `rehash=on\|off` | none: for a pool that Cache::Memcached fills; only with `ketama_points=0` | off |
+//! | `rehash=on\|off` | none; for a pool that Cache::Memcached fills, with `ketama_points=0` only | off |
 
 use std::iter;
 
 use super::super::Server;
-use super::super::buckets::Buckets;
 use super::super::error::{BuildError, MAX_POINTS, ParamError};
 use super::super::hash::Hash;
 use super::super::identity::Identity;
 use super::super::params::{Args, value_error};
-use super::super::placement::{Failover, Hashed, Placement, Table};
-use super::super::ring::{self, Point, Ring};
+use super::super::placement::{Failover, Hashed, Method, Placement, Table};
+use super::super::ring::Ring;
+use super::super::shares::Shares;
 use super::{Client, Kind};
 
 pub(super) const KIND: Kind = Kind {
@@ -50,21 +58,11 @@ fn parse(args: &Args<'_>) -> Result<Box<dyn Client>, ParamError> {
 
 impl Client for CacheMemcachedFast {
     fn build(&self, servers: &[Server<'_>]) -> Result<Placement, BuildError> {
-        let (hash, table) = match self.ketama_points {
-            0 => {
-                let weights = servers.iter().map(|server| self.weight(server));
-                (Hash::Crc15, Table::Buckets(Buckets::new(weights)?))
-            }
-            _ => (Hash::Crc32, Table::Ring(self.ring(servers)?)),
+        let method = match self.ketama_points {
+            0 => Method::Hash(Hash::Crc15, Table::Shares(self.shares(servers)?)),
+            _ => Method::Hash(Hash::Crc32, Table::Ring(self.ring(servers)?)),
         };
-
-        Ok(Placement {
-            hashed: self.hashed,
-            hash,
-            // Refused above if it has no points or weight: the client crashes then too.
-            table: if servers.len() == 1 { Table::One } else { table },
-            failover: self.failover,
-        })
+        Ok(Placement { hashed: self.hashed, method, failover: self.failover })
     }
 }
 
@@ -73,23 +71,23 @@ impl CacheMemcachedFast {
         f64::from(server.weight) / f64::from(self.weight_scale)
     }
 
-    fn points(&self, server: &Server<'_>) -> u64 {
-        (f64::from(self.ketama_points) * self.weight(server) + 0.5) as u64
+    fn shares(&self, servers: &[Server<'_>]) -> Result<Shares, BuildError> {
+        Shares::new(servers.iter().map(|server| self.weight(server)))
     }
 
     fn ring(&self, servers: &[Server<'_>]) -> Result<Ring, BuildError> {
-        let mut points = ring::with_room_for(servers.iter().map(|server| self.points(server)))?;
-        for (index, server) in (0..).zip(servers) {
-            let places = (0..self.points(server)).zip(chain(server.name));
-            points.extend(places.map(|(_, at)| Point { at, server: index }));
-        }
-        Ring::new(points)
+        let counts: Vec<_> = servers.iter().map(|server| self.count(server)).collect();
+        Ring::build(&counts, servers.iter().map(|server| points(server.name)))
+    }
+
+    fn count(&self, server: &Server<'_>) -> u64 {
+        (f64::from(self.ketama_points) * self.weight(server) + 0.5) as u64
     }
 }
 
 /// The points of a server: each is the CRC-32 of host, NUL, port and the point before it, in little
 /// endian; before the first there is 0.
-fn chain(name: &[u8]) -> impl Iterator<Item = u32> {
+fn points(name: &[u8]) -> impl Iterator<Item = u32> {
     let (host, port) = Identity::parse(name).host_port();
     let mut seed = crc32fast::Hasher::new();
     seed.update(host);
@@ -111,7 +109,7 @@ mod tests {
 
     #[test]
     fn points_are_those_of_the_client() {
-        let first = |name: &str| -> Vec<u32> { chain(name.as_bytes()).take(5).collect() };
+        let first = |name: &str| -> Vec<u32> { points(name.as_bytes()).take(5).collect() };
 
         assert_eq!(
             first("localhost:20000"),
@@ -129,13 +127,13 @@ mod tests {
 
     #[test]
     fn points_are_rounded_as_the_client_does() {
-        let points = |ketama_points, weight, weight_scale| {
+        let count = |ketama_points, weight, weight_scale| {
             let hashed = Hashed::Key;
             let failover = Failover::Never;
             CacheMemcachedFast { ketama_points, weight_scale, hashed, failover }
-                .points(&Server { name: b"", weight })
+                .count(&Server { name: b"", weight })
         };
-        assert_eq!(points(100, 145, 1000), 14);
-        assert_eq!([4, 5, 15, 25].map(|weight| points(1, weight, 10)), [0, 1, 2, 3]);
+        assert_eq!(count(100, 145, 1000), 14);
+        assert_eq!([4, 5, 15, 25].map(|weight| count(1, weight, 10)), [0, 1, 2, 3]);
     }
 }

@@ -1,4 +1,4 @@
-//! The clients, one file each.
+//! The clients, one file each: its parameters, and how it places keys.
 
 use std::fmt::Debug;
 
@@ -9,6 +9,16 @@ use super::placement::Placement;
 
 pub mod cache_memcached;
 pub mod cache_memcached_fast;
+pub mod dalli;
+pub mod gomemcache;
+pub mod libmemcached;
+pub mod memjs;
+pub mod node_memcached;
+pub mod php_memcache;
+pub mod pymemcache;
+pub mod python_memcached;
+pub mod spymemcached;
+pub mod twemproxy;
 
 /// A client with its parameters.
 pub(super) trait Client: Debug + Send + Sync {
@@ -23,11 +33,28 @@ pub(super) struct Kind {
     pub(super) parse: fn(&Args<'_>) -> Result<Box<dyn Client>, ParamError>,
 }
 
-pub(super) const DEFAULT: Kind = cache_memcached_fast::KIND;
-
-const KINDS: [Kind; 2] = [DEFAULT, cache_memcached::KIND];
-
 /// All clients, the default first.
-pub(super) fn all() -> impl Iterator<Item = &'static Kind> {
-    KINDS.iter()
+pub(super) static KINDS: [Kind; 12] = [
+    cache_memcached_fast::KIND,
+    cache_memcached::KIND,
+    dalli::KIND,
+    gomemcache::KIND,
+    libmemcached::KIND,
+    memjs::KIND,
+    node_memcached::KIND,
+    php_memcache::KIND,
+    pymemcache::KIND,
+    python_memcached::KIND,
+    spymemcached::KIND,
+    twemproxy::KIND,
+];
+
+/// The weights as they are written.
+fn weights(servers: &[Server<'_>]) -> Vec<u32> {
+    servers.iter().map(|server| server.weight).collect()
+}
+
+/// What the client hashes for each server.
+fn labels(servers: &[Server<'_>], label: impl Fn(&[u8]) -> Vec<u8>) -> Vec<Vec<u8>> {
+    servers.iter().map(|server| label(server.name)).collect()
 }
