@@ -9,6 +9,7 @@
 //! | `ketama` | the points of libketama |
 //! | `hash`, `text` | hash functions; keys as text |
 //! | `identity`, `label` | the parts of a server's name; what clients make of them |
+//! | `escape` | keys as they are on the wire |
 //! | `error` | what can be wrong |
 
 #![forbid(unsafe_code)]
@@ -16,6 +17,7 @@
 mod buckets;
 pub mod clients;
 mod error;
+mod escape;
 mod hash;
 mod identity;
 mod ketama;
@@ -28,6 +30,7 @@ mod shares;
 mod text;
 
 pub use error::{BuildError, MAX_POINTS, ParamError};
+pub use escape::escape;
 pub use params::Params;
 pub use placement::{Key, Placement, Rehash};
 

@@ -49,6 +49,11 @@ pub(super) static KINDS: [Kind; 12] = [
     twemproxy::KIND,
 ];
 
+/// The names for `client=`, the default first, each with the names of its parameters.
+pub fn parameters() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    KINDS.iter().map(|kind| (kind.name, kind.parameters))
+}
+
 /// The weights as they are written.
 fn weights(servers: &[Server<'_>]) -> Vec<u32> {
     servers.iter().map(|server| server.weight).collect()
