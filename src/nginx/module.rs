@@ -1,6 +1,6 @@
 //! Tables that describe a module to nginx.
 
-use core::ffi::c_void;
+use core::ffi::{CStr, c_void};
 
 use ngx::ffi::{NGX_HTTP_MODULE, ngx_command_t, ngx_http_module_t, ngx_module_t, ngx_str_t};
 
@@ -23,18 +23,18 @@ pub(crate) const fn http_module(
 
 /// One directive of a commands table.
 ///
-/// `flags` are the contexts and argument counts (`NGX_HTTP_LOC_CONF | NGX_CONF_1MORE`), `conf` is
+/// nginx compares `name` as a C string. `flags` are the contexts and argument counts (`NGX_HTTP_LOC_CONF | NGX_CONF_1MORE`), `conf` is
 /// which of the three configurations `set` is given (`NGX_HTTP_LOC_CONF_OFFSET`), and `offset` is the
 /// field in it, for nginx's own slot functions.
 pub(crate) const fn command(
-    name: &'static str,
+    name: &'static CStr,
     flags: u32,
     set: SetHandler,
     conf: usize,
     offset: usize,
 ) -> ngx_command_t {
     ngx_command_t {
-        name: ngx_str(name),
+        name: ngx_str_t { len: name.count_bytes(), data: name.as_ptr().cast_mut().cast() },
         type_: flags as usize,
         set: Some(set),
         conf,
