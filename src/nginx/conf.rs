@@ -1,11 +1,11 @@
 //! Directives: their arguments, their errors, and the structures they fill.
 
 use core::ffi::{c_char, c_void};
-use core::fmt::Display;
+use core::fmt::{self, Display};
 use core::ptr::{self, NonNull};
 
 use ngx::core::{NGX_CONF_ERROR, Pool};
-use ngx::ffi::{NGX_LOG_EMERG, NGX_LOG_WARN, ngx_command_t, ngx_conf_t, ngx_str_t};
+use ngx::ffi::{NGX_LOG_EMERG, NGX_LOG_WARN, ngx_command_t, ngx_conf_t, ngx_str_t, ngx_uint_t};
 
 use super::pool::PoolExt;
 
@@ -51,6 +51,15 @@ impl<'a> Directive<'a> {
         unsafe { Pool::from_ngx_pool(self.cf.as_ref().pool) }
     }
 
+    /// Where the directive stands.
+    pub(crate) fn place(&self) -> Place {
+        // SAFETY: nginx reads the directive from this file, whose name lives in the cycle's pool.
+        unsafe {
+            let file = self.cf.as_ref().conf_file;
+            Place { file: (*file).file.name, line: (*file).line }
+        }
+    }
+
     /// What nginx passed, for its own functions.
     pub(crate) fn as_ptr(&self) -> *mut ngx_conf_t {
         self.cf.as_ptr()
@@ -68,6 +77,30 @@ impl<'a> Directive<'a> {
         let name = self.name();
         ngx::ngx_conf_log_error!(NGX_LOG_WARN, self.cf.as_ptr(), "\"{name}\" directive: {reason}");
     }
+}
+
+/// A line of a configuration file. It lives as long as the configuration.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    file: ngx_str_t,
+    line: ngx_uint_t,
+}
+
+impl Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// Says what is odd about a directive that was read before, and goes on.
+///
+/// # Safety
+///
+/// `cf` is what nginx passed to the callback that is running.
+pub(crate) unsafe fn warn_at(cf: *mut ngx_conf_t, name: &str, place: Place, reason: impl Display) {
+    // SAFETY: nginx passes a valid `cf` with a log.
+    let log = unsafe { (*cf).log };
+    ngx::ngx_log_error!(NGX_LOG_WARN, log, "\"{name}\" directive: {reason} in {place}");
 }
 
 /// A new configuration structure, in the pool of the configuration being read.

@@ -17,6 +17,9 @@ pub(crate) trait PoolExt {
     /// For requests: `T` owns nothing but memory of the same pool.
     fn place_pod<T: Copy>(&self, value: T) -> Option<NonNull<T>>;
 
+    /// The first `len` of `items`, one behind the other.
+    fn collect<T: Copy>(&self, items: impl Iterator<Item = T>, len: usize) -> Option<NonNull<[T]>>;
+
     /// Room for `len` bytes, not initialized and not aligned.
     fn bytes(&self, len: usize) -> Option<NonNull<u8>>;
 }
@@ -42,6 +45,20 @@ impl PoolExt for Pool {
         // SAFETY: nginx allocated `size_of::<T>()` bytes.
         unsafe { place.write(value) };
         Some(place)
+    }
+
+    fn collect<T: Copy>(&self, items: impl Iterator<Item = T>, len: usize) -> Option<NonNull<[T]>> {
+        const { assert!(align_of::<T>() <= align_of::<usize>()) };
+        let size = size_of::<T>().checked_mul(len)?;
+        // SAFETY: `self` is a live pool.
+        let room = NonNull::new(unsafe { ngx_palloc(self.as_ptr(), size) }.cast::<T>())?;
+        let mut filled: usize = 0;
+        for item in items.take(len) {
+            // SAFETY: there is room for `len` items.
+            unsafe { room.add(filled).write(item) };
+            filled = filled.wrapping_add(1);
+        }
+        Some(NonNull::slice_from_raw_parts(room, filled))
     }
 
     fn bytes(&self, len: usize) -> Option<NonNull<u8>> {

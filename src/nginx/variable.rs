@@ -1,14 +1,17 @@
 //! Variables: those a module defines, and those it reads.
 
 use core::ffi::c_void;
+use std::io::Write;
 
 use ngx::core::Status;
 use ngx::ffi::{
     ngx_conf_t, ngx_http_add_variable, ngx_http_get_variable_index, ngx_http_request_t, ngx_int_t,
     ngx_str_t, ngx_uint_t, ngx_variable_value_t,
 };
+use ngx::http::Request;
 
 use super::module::ngx_str;
+use super::pool::PoolExt;
 
 /// The function that gives a variable its value.
 pub(crate) type GetHandler =
@@ -61,6 +64,25 @@ pub(crate) fn answer(value: &mut ngx_variable_value_t, bytes: Option<&[u8]>) -> 
         _ => value.set_not_found(1),
     }
     Status::NGX_OK
+}
+
+/// Gives a variable a number in decimal.
+pub(crate) fn answer_number(
+    request: &Request,
+    value: &mut ngx_variable_value_t,
+    number: usize,
+) -> Status {
+    let mut text = [0; const { usize::MAX.ilog10() as usize + 1 }];
+    let room = text.len();
+    let mut rest = text.as_mut_slice();
+    // There is room for every number, so nothing is cut off.
+    let _ = write!(rest, "{number}");
+    let len = room.saturating_sub(rest.len());
+    match request.pool().collect(text.iter().copied(), len) {
+        // SAFETY: what was collected lives as long as the request.
+        Some(text) => answer(value, Some(unsafe { text.as_ref() })),
+        None => Status::NGX_ERROR,
+    }
 }
 
 /// Reads nothing: for a variable that only `set` gives a value.
