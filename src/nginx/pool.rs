@@ -1,11 +1,14 @@
 //! Memory from nginx's pools, with nginx's answer to none being left: `None`.
 
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
+use core::slice;
 
 use ngx::core::Pool;
 use ngx::ffi::{ngx_palloc, ngx_pnalloc, ngx_pool_cleanup_add};
 
 /// What [`Pool`] of the `ngx` crate lacks, or does without looking whether memory was given.
+// Each call gives memory that was not given before, so there is one reference to it.
+#[allow(clippy::mut_from_ref)]
 pub(crate) trait PoolExt {
     /// Moves `value` into the pool, which drops it when it is destroyed itself.
     ///
@@ -22,6 +25,12 @@ pub(crate) trait PoolExt {
 
     /// Room for `len` bytes, not initialized and not aligned.
     fn bytes(&self, len: usize) -> Option<NonNull<u8>>;
+
+    /// `len` zeros, which live as long as the pool.
+    fn zeroed(&self, len: usize) -> Option<&mut [u8]>;
+
+    /// The pieces one after another, in memory that lives as long as the pool.
+    fn concat(&self, pieces: &[&[u8]]) -> Option<&mut [u8]>;
 }
 
 impl PoolExt for Pool {
@@ -64,6 +73,30 @@ impl PoolExt for Pool {
     fn bytes(&self, len: usize) -> Option<NonNull<u8>> {
         // SAFETY: `self` is a live pool.
         NonNull::new(unsafe { ngx_pnalloc(self.as_ptr(), len) }.cast::<u8>())
+    }
+
+    fn zeroed(&self, len: usize) -> Option<&mut [u8]> {
+        let room = self.bytes(len)?.as_ptr();
+        // SAFETY: `len` bytes were allocated, and are initialized here.
+        unsafe {
+            room.write_bytes(0, len);
+            Some(slice::from_raw_parts_mut(room, len))
+        }
+    }
+
+    fn concat(&self, pieces: &[&[u8]]) -> Option<&mut [u8]> {
+        let len = pieces.iter().map(|piece| piece.len()).sum();
+        let room = self.bytes(len)?.as_ptr();
+        let mut end = room;
+        for piece in pieces {
+            // SAFETY: the pieces take `len` bytes together, and are not in memory that was just allocated.
+            unsafe {
+                ptr::copy_nonoverlapping(piece.as_ptr(), end, piece.len());
+                end = end.add(piece.len());
+            }
+        }
+        // SAFETY: all `len` bytes were written.
+        Some(unsafe { slice::from_raw_parts_mut(room, len) })
     }
 }
 

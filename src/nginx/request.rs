@@ -38,6 +38,19 @@ pub(crate) trait RequestExt {
 
     /// The cleanups of the request's pool, the newest first.
     fn cleanups(&self) -> impl Iterator<Item = &ngx_pool_cleanup_t>;
+    /// As [`RequestExt::context`], of the main request, which is the request itself if it is no subrequest.
+    ///
+    /// # Safety
+    ///
+    /// As there.
+    unsafe fn main_context<T>(&self, module: &ngx_module_t) -> Option<NonNull<T>>;
+
+    /// Sets this module's context of the request, or takes it away.
+    ///
+    /// # Safety
+    ///
+    /// `T` is what the module sets as its context, and `context` lives as long as the request.
+    unsafe fn set_context<T>(&mut self, module: &ngx_module_t, context: Option<NonNull<T>>);
 }
 
 impl RequestExt for Request {
@@ -55,6 +68,17 @@ impl RequestExt for Request {
     unsafe fn context<T>(&self, module: &ngx_module_t) -> Option<NonNull<T>> {
         // SAFETY: nginx keeps a slot for each HTTP module in `ctx`.
         NonNull::new(unsafe { *self.as_ref().ctx.add(module.ctx_index) }.cast())
+    }
+
+    unsafe fn main_context<T>(&self, module: &ngx_module_t) -> Option<NonNull<T>> {
+        // SAFETY: the main request lives as long as its subrequests, and has a slot for each HTTP module.
+        NonNull::new(unsafe { *(*self.as_ref().main).ctx.add(module.ctx_index) }.cast())
+    }
+
+    unsafe fn set_context<T>(&mut self, module: &ngx_module_t, context: Option<NonNull<T>>) {
+        let context = context.map_or(ptr::null_mut(), |context| context.as_ptr().cast());
+        // SAFETY: nginx keeps a slot for each HTTP module in `ctx`.
+        unsafe { *self.as_ref().ctx.add(module.ctx_index) = context };
     }
 
     fn keep<M: Keeps>(&mut self, value: M::Kept) -> Option<()> {

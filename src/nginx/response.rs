@@ -1,0 +1,271 @@
+//! The header of a response, for output filters.
+
+use core::ptr::{self, NonNull};
+use core::slice;
+
+use ngx::ffi::{
+    NGX_HTTP_GET, NGX_HTTP_HEAD, NGX_HTTP_MODULE, ngx_cycle, ngx_hash_t, ngx_http_clean_header,
+    ngx_http_request_t, ngx_http_test_content_type, ngx_http_weak_etag, ngx_list_push,
+    ngx_module_t, ngx_output_chain_ctx_t, ngx_str_t, ngx_table_elt_t, off_t,
+};
+use ngx::http::Request;
+
+use super::module::ngx_str;
+use super::request::RequestExt;
+
+unsafe extern "C" {
+    /// nginx's copy filter; its headers do not declare it.
+    static ngx_http_copy_filter_module: ngx_module_t;
+}
+
+/// The response to a request.
+pub(crate) trait ResponseExt {
+    /// Whether it answers GET or HEAD.
+    fn is_get_or_head(&self) -> bool;
+
+    /// Whether no body is sent.
+    fn is_head(&self) -> bool;
+
+    /// Its status.
+    fn status(&self) -> usize;
+
+    /// Gives it another status, for the log too.
+    fn set_status_code(&mut self, status: u16);
+
+    /// Whether nginx itself answers with an error, or with what `error_page` says.
+    fn is_error_page(&self) -> bool;
+
+    /// The length of its body, if it is known, in bytes.
+    fn content_length(&self) -> Option<u64>;
+
+    /// Changes that length; `None` makes it unknown.
+    fn set_content_length(&mut self, len: Option<u64>);
+
+    /// The type as it is going to be sent, parameters included.
+    fn content_type(&self) -> &[u8];
+
+    /// Another type, whose name takes the first `essence_len` bytes of it.
+    fn set_content_type(&mut self, content_type: &'static [u8], essence_len: usize);
+
+    /// The charset that is going to be put behind a type without parameters.
+    fn charset(&self) -> &[u8];
+
+    /// Changes that charset.
+    ///
+    /// # Safety
+    ///
+    /// The text lives as long as the request.
+    unsafe fn set_charset(&mut self, charset: NonNull<[u8]>);
+
+    /// Whether its type is one of `types`, by nginx's rules for directives such as `gzip_types`.
+    fn has_type_of(&mut self, types: &ngx_hash_t) -> bool;
+
+    /// The value of Content-Encoding, empty if there is none.
+    fn content_encoding(&self) -> &[u8];
+
+    /// Takes Last-Modified and Accept-Ranges away, and makes ETag weak, as nginx's filters do that change a
+    /// body. No part of the body is then asked for.
+    fn forget_exact_bytes(&mut self);
+
+    /// Sets a header that is none of those nginx knows. `None`: no memory.
+    fn set_header(
+        &mut self,
+        name: &'static str,
+        lowercase: &'static str,
+        value: &'static str,
+    ) -> Option<()>;
+
+    /// Makes the filters that ask decide whether the client takes gzip: `Some(false)` no, `None` by what the
+    /// client sent.
+    fn set_gzip_ok(&mut self, ok: Option<bool>);
+
+    /// Has the copy filter read files into memory. To be called before the first part of the body.
+    fn need_in_memory(&mut self);
+
+    /// Whether a filter changes bytes in their place.
+    fn needs_temporary(&self) -> bool;
+
+    /// Has the copy filter copy what may not be changed, even if it has already been called.
+    fn need_temporary_from_now_on(&mut self);
+
+    /// Whether an upstream was to answer, and no more will come from it.
+    fn is_upstream_over(&self) -> bool;
+
+    /// Forgets the response that was to be sent, so that the filter can answer with an error of its own, by
+    /// returning its status: the header, and what the filters before this one, those behind `module` in
+    /// nginx's table, were to do with the body (compare `ngx_http_filter_finalize_request`, which closes the
+    /// connection).
+    fn discard_response(&mut self, module: &ngx_module_t);
+}
+
+impl ResponseExt for Request {
+    fn is_get_or_head(&self) -> bool {
+        self.as_ref().method & (NGX_HTTP_GET | NGX_HTTP_HEAD) as usize != 0
+    }
+
+    fn is_head(&self) -> bool {
+        self.header_only() || self.as_ref().method & NGX_HTTP_HEAD as usize != 0
+    }
+
+    fn status(&self) -> usize {
+        self.as_ref().headers_out.status
+    }
+
+    fn set_status_code(&mut self, status: u16) {
+        let r = self.as_mut();
+        r.headers_out.status = status.into();
+        r.headers_out.status_line = ngx_str_t::empty();
+        // The log prefers this one.
+        if r.err_status != 0 {
+            r.err_status = status.into();
+        }
+    }
+
+    fn is_error_page(&self) -> bool {
+        self.as_ref().err_status >= 300
+    }
+
+    fn content_length(&self) -> Option<u64> {
+        u64::try_from(self.as_ref().headers_out.content_length_n).ok()
+    }
+
+    fn set_content_length(&mut self, len: Option<u64>) {
+        let headers = &mut self.as_mut().headers_out;
+        headers.content_length_n = len.and_then(|len| off_t::try_from(len).ok()).unwrap_or(-1);
+        remove(&mut headers.content_length);
+    }
+
+    fn content_type(&self) -> &[u8] {
+        self.as_ref().headers_out.content_type.as_bytes()
+    }
+
+    fn set_content_type(&mut self, content_type: &'static [u8], essence_len: usize) {
+        let headers = &mut self.as_mut().headers_out;
+        headers.content_type =
+            ngx_str_t { len: content_type.len(), data: content_type.as_ptr().cast_mut() };
+        headers.content_type_len = essence_len;
+        headers.content_type_lowcase = ptr::null_mut();
+    }
+
+    fn charset(&self) -> &[u8] {
+        self.as_ref().headers_out.charset.as_bytes()
+    }
+
+    unsafe fn set_charset(&mut self, charset: NonNull<[u8]>) {
+        self.as_mut().headers_out.charset =
+            ngx_str_t { len: charset.len(), data: charset.cast().as_ptr() };
+    }
+
+    fn has_type_of(&mut self, types: &ngx_hash_t) -> bool {
+        let r: *mut ngx_http_request_t = self.as_mut();
+        // SAFETY: `r` is live; nginx does not change the types.
+        !unsafe { ngx_http_test_content_type(r, ptr::from_ref(types).cast_mut()) }.is_null()
+    }
+
+    fn content_encoding(&self) -> &[u8] {
+        // SAFETY: it is null or a header of the response.
+        let header = unsafe { self.as_ref().headers_out.content_encoding.as_ref() };
+        header.map_or(&[], |header| header.value.as_bytes())
+    }
+
+    fn forget_exact_bytes(&mut self) {
+        let r = self.as_mut();
+        // ngx_http_clear_last_modified
+        r.headers_out.last_modified_time = -1;
+        remove(&mut r.headers_out.last_modified);
+        // ngx_http_clear_accept_ranges
+        r.set_allow_ranges(0);
+        remove(&mut r.headers_out.accept_ranges);
+        // SAFETY: `r` is live.
+        unsafe { ngx_http_weak_etag(r) };
+    }
+
+    fn set_header(
+        &mut self,
+        name: &'static str,
+        lowercase: &'static str,
+        value: &'static str,
+    ) -> Option<()> {
+        let headers = &mut self.as_mut().headers_out.headers;
+        let mut part = &raw const headers.part;
+        // SAFETY: the list is the response's, made of parts with `nelts` headers each.
+        while let Some(of) = unsafe { part.as_ref() } {
+            for at in 0..of.nelts {
+                // SAFETY: as above.
+                let header = unsafe { &mut *of.elts.cast::<ngx_table_elt_t>().add(at) };
+                if header.hash != 0 && header.key.as_bytes().eq_ignore_ascii_case(name.as_bytes()) {
+                    header.value = ngx_str(value);
+                    return Some(());
+                }
+            }
+            part = of.next;
+        }
+        // SAFETY: nginx gives room for one more header, or null.
+        unsafe {
+            let header = NonNull::new(ngx_list_push(headers).cast::<ngx_table_elt_t>())?;
+            header.write(core::mem::zeroed());
+            let header = &mut *header.as_ptr();
+            header.hash = 1;
+            header.key = ngx_str(name);
+            header.lowcase_key = lowercase.as_ptr().cast_mut();
+            header.value = ngx_str(value);
+        }
+        Some(())
+    }
+
+    fn set_gzip_ok(&mut self, ok: Option<bool>) {
+        let r = self.as_mut();
+        r.set_gzip_tested(ok.is_some().into());
+        r.set_gzip_ok(ok.unwrap_or(false).into());
+    }
+
+    fn need_in_memory(&mut self) {
+        self.as_mut().set_filter_need_in_memory(1);
+    }
+
+    fn needs_temporary(&self) -> bool {
+        self.as_ref().filter_need_temporary() != 0
+    }
+
+    fn need_temporary_from_now_on(&mut self) {
+        // SAFETY: the module is nginx's own, in every binary, and this is what it sets as its context.
+        let copy = unsafe { self.context::<ngx_output_chain_ctx_t>(&ngx_http_copy_filter_module) };
+        if let Some(mut copy) = copy {
+            // SAFETY: the context lives as long as the request.
+            unsafe { copy.as_mut() }.set_need_in_temp(1);
+        }
+    }
+
+    fn is_upstream_over(&self) -> bool {
+        // SAFETY: it is null or this request's upstream; `ngx_http_upstream_finalize_request` begins with
+        // taking the cleanup handler away.
+        unsafe { self.as_ref().upstream.as_ref() }
+            .is_some_and(|upstream| upstream.cleanup.is_null())
+    }
+
+    fn discard_response(&mut self, module: &ngx_module_t) {
+        let r: *mut ngx_http_request_t = self.as_mut();
+        // SAFETY: `r` is live; the cycle has `modules_n` modules, and each HTTP module has a slot for its
+        // context.
+        unsafe {
+            ngx_http_clean_header(r);
+            let cycle = &*ngx_cycle;
+            let modules = slice::from_raw_parts(cycle.modules, cycle.modules_n);
+            let behind = modules.iter().skip_while(|&&other| !ptr::eq(other, module)).skip(1);
+            for other in behind.filter_map(|other| other.as_ref()) {
+                if other.type_ == NGX_HTTP_MODULE as usize {
+                    *(*r).ctx.add(other.ctx_index) = ptr::null_mut();
+                }
+            }
+        }
+    }
+}
+
+/// Takes a header away that the response may have.
+fn remove(header: &mut *mut ngx_table_elt_t) {
+    // SAFETY: it is null or a header of the response.
+    if let Some(header) = unsafe { header.as_mut() } {
+        header.hash = 0;
+    }
+    *header = ptr::null_mut();
+}
