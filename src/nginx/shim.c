@@ -1,0 +1,118 @@
+#include "shim.h"
+
+
+void
+cachefront_variable_set(ngx_variable_value_t *value, const u_char *data,
+    size_t len)
+{
+    value->len = len;
+    value->valid = 1;
+    value->no_cacheable = 0;
+    value->not_found = 0;
+    value->data = (u_char *) data;
+}
+
+
+ngx_uint_t
+cachefront_upstream_modify(void)
+{
+#if (CACHEFRONT_RESOLVE)
+    return NGX_HTTP_UPSTREAM_MODIFY;
+#else
+    return 0;
+#endif
+}
+
+
+void
+cachefront_peers_rlock(ngx_http_upstream_rr_peers_t *peers)
+{
+    ngx_http_upstream_rr_peers_rlock(peers);
+}
+
+
+void
+cachefront_peers_unlock(ngx_http_upstream_rr_peers_t *peers)
+{
+    ngx_http_upstream_rr_peers_unlock(peers);
+}
+
+
+void
+cachefront_peer_lock(ngx_http_upstream_rr_peers_t *peers,
+    ngx_http_upstream_rr_peer_t *peer)
+{
+    ngx_http_upstream_rr_peer_lock(peers, peer);
+}
+
+
+void
+cachefront_peer_unlock(ngx_http_upstream_rr_peers_t *peers,
+    ngx_http_upstream_rr_peer_t *peer)
+{
+    ngx_http_upstream_rr_peer_unlock(peers, peer);
+}
+
+
+void
+cachefront_peer_ref(ngx_http_upstream_rr_peers_t *peers,
+    ngx_http_upstream_rr_peer_t *peer)
+{
+#if (CACHEFRONT_RESOLVE)
+    ngx_http_upstream_rr_peer_ref(peers, peer);
+#endif
+}
+
+
+void
+cachefront_peer_set_sid(ngx_peer_connection_t *pc,
+    ngx_http_upstream_rr_peer_t *peer)
+{
+#if (NGX_HTTP_UPSTREAM_SID)
+    pc->sid = &peer->sid;
+#endif
+}
+
+
+ngx_uint_t
+cachefront_peers_config(const ngx_http_upstream_rr_peers_t *peers)
+{
+#if (CACHEFRONT_RESOLVE)
+    return peers->config ? *peers->config : 0;
+#else
+    return 0;
+#endif
+}
+
+
+ngx_uint_t
+cachefront_server_resolves(const ngx_http_upstream_server_t *server)
+{
+#if (CACHEFRONT_RESOLVE)
+    return server->host.len != 0;
+#else
+    return 0;
+#endif
+}
+
+
+ngx_http_upstream_rr_peer_t *
+cachefront_peers_resolve(const ngx_http_upstream_rr_peers_t *peers)
+{
+#if (CACHEFRONT_RESOLVE)
+    return peers->resolve;
+#else
+    return NULL;
+#endif
+}
+
+
+const void *
+cachefront_peer_host(const ngx_http_upstream_rr_peer_t *peer)
+{
+#if (CACHEFRONT_RESOLVE)
+    return peer->host;
+#else
+    return NULL;
+#endif
+}
