@@ -2,10 +2,15 @@
 
 use core::ffi::{c_char, c_void};
 use core::fmt::{self, Display};
+use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
+use core::str;
 
-use ngx::core::{NGX_CONF_ERROR, Pool};
-use ngx::ffi::{NGX_LOG_EMERG, NGX_LOG_WARN, ngx_command_t, ngx_conf_t, ngx_str_t, ngx_uint_t};
+use ngx::core::{NGX_CONF_ERROR, Pool, Status};
+use ngx::ffi::{
+    NGX_LOG_EMERG, NGX_LOG_WARN, ngx_command_t, ngx_conf_t, ngx_http_compile_complex_value,
+    ngx_http_compile_complex_value_t, ngx_http_complex_value_t, ngx_str_t, ngx_uint_t,
+};
 
 use super::pool::PoolExt;
 
@@ -65,6 +70,25 @@ impl<'a> Directive<'a> {
         self.cf.as_ptr()
     }
 
+    /// Compiles a string with variables, after saying why if it cannot; `text` lives as long as the
+    /// configuration.
+    pub(crate) fn complex_value(&self, text: &[u8]) -> Option<ngx_http_complex_value_t> {
+        let mut text = ngx_str_t { len: text.len(), data: text.as_ptr().cast_mut() };
+        // SAFETY: all zero is what nginx begins with in both.
+        let (mut value, mut compile) = unsafe {
+            (
+                MaybeUninit::<ngx_http_complex_value_t>::zeroed().assume_init(),
+                MaybeUninit::<ngx_http_compile_complex_value_t>::zeroed().assume_init(),
+            )
+        };
+        compile.cf = self.cf.as_ptr();
+        compile.value = &raw mut text;
+        compile.complex_value = &raw mut value;
+        // SAFETY: nginx keeps `cf` valid, and copies the string's length and place.
+        let compiled = Status(unsafe { ngx_http_compile_complex_value(&raw mut compile) });
+        compiled.is_ok().then_some(value)
+    }
+
     /// Says why the directive cannot stand, as nginx does: `"name" directive: reason in file:line`.
     pub(crate) fn error(&self, reason: impl Display) -> *mut c_char {
         let name = self.name();
@@ -108,7 +132,7 @@ pub(crate) unsafe fn warn_at(cf: *mut ngx_conf_t, name: &str, place: Place, reas
 /// # Safety
 ///
 /// `cf` is what nginx passed to a `create_*_conf` callback.
-pub(crate) unsafe fn create<T: Default>(cf: *mut ngx_conf_t) -> *mut c_void {
+pub(crate) unsafe extern "C" fn create<T: Default>(cf: *mut ngx_conf_t) -> *mut c_void {
     // SAFETY: nginx passes a valid `cf` with a live pool.
     let pool = unsafe { Pool::from_ngx_pool((*cf).pool) };
     pool.place(T::default()).map_or(ptr::null_mut(), |conf| conf.as_ptr().cast())

@@ -23,9 +23,9 @@ pub(crate) const fn http_module(
 
 /// One directive of a commands table.
 ///
-/// nginx compares `name` as a C string. `flags` are the contexts and argument counts (`NGX_HTTP_LOC_CONF | NGX_CONF_1MORE`), `conf` is
-/// which of the three configurations `set` is given (`NGX_HTTP_LOC_CONF_OFFSET`), and `offset` is the
-/// field in it, for nginx's own slot functions.
+/// nginx compares `name` as a C string. `flags` are the contexts and argument counts
+/// (`NGX_HTTP_LOC_CONF | NGX_CONF_1MORE`), `conf` is which of the three configurations `set` is given
+/// (`NGX_HTTP_LOC_CONF_OFFSET`), and `offset` is the field in it, for nginx's own slot functions.
 pub(crate) const fn command(
     name: &'static CStr,
     flags: u32,
