@@ -1,5 +1,9 @@
 //! Finds the memcached server that holds a key, as the application's own client does.
 
+#[cfg(feature = "module")]
+mod conf;
+#[cfg(feature = "module")]
+mod handlers;
 pub mod logic;
 #[cfg(feature = "module")]
 mod module;
