@@ -18,7 +18,7 @@ else
 CONFIGURED := configure
 endif
 
-.PHONY: help build configure demo test check clean packages
+.PHONY: help build configure demo test matrix check clean packages
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,10 @@ test: ## Install what is missing, build, and run every test
 	@scripts/packages.sh install build demo test
 	@$(MAKE) --no-print-directory build
 	@scripts/test.sh
+
+matrix: ## Run every test with several versions of nginx (MATRIX="debian nginx-src trixie sid", or versions)
+	@scripts/packages.sh install build demo test matrix
+	@scripts/matrix.sh
 
 check: $(CONFIGURED) ## Check format and lints
 	$(CARGO) fmt --all -- --check

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# configure-nginx.sh DIR: a copy in DIR of the nginx sources that the package nginx-dev ships, configured
-# with the flags of the installed nginx. Nothing is done where DIR already holds just that.
+# configure-nginx.sh DIR [SOURCE VERSION]: a copy in DIR of the nginx sources that the package nginx-dev
+# ships, configured with the flags of Debian's nginx. Nothing is done where DIR already holds just that.
+#
+# SOURCE is where the package's usr/share/nginx/src is, if it is not installed, and VERSION the package's.
 set -euo pipefail
 
 dir=$1
-source=/usr/share/nginx/src
-version=$(dpkg-query --show --showformat='${Version}' nginx-dev)
+source=${2:-/usr/share/nginx/src}
+version=${3:-$(dpkg-query --show --showformat='${Version}' nginx-dev)}
 stamp=$dir/.configured
 
 [[ -f $stamp && $(<"$stamp") == "$version" ]] && exit 0

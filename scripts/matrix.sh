@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# The whole suite with several versions of nginx, each with the module built for it, and a table of what
+# came out. MATRIX chooses them: any of the names that other-nginx.sh knows, or a version or the start of
+# one, which is then looked for among those of all names.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+CARGO=${CARGO:-cargo}
+all="debian nginx-src trixie sid"
+
+rows=()
+total_passed=0 total_failed=0
+
+# row NAME VERSION RESULT
+row() {
+    rows+=("$(printf '%-10s  %-8s  %s' "$1" "$2" "$3")")
+}
+
+# wanted VERSION: whether MATRIX asks for this version.
+wanted() {
+    local word
+    for word in $MATRIX; do
+        [[ $1 == "$word" || $1 == "$word".* ]] && return
+    done
+    return 1
+}
+
+# suite NAME VERSION SOURCES BINARY: builds the module for this nginx and runs the suite with it.
+suite() {
+    local name=$1 version=$2 target=$PWD/build/matrix/$2 passed failed skipped result
+    local -x NGINX_SOURCE_DIR=$3 NGINX_BUILD_DIR=$3/objs CARGO_TARGET_DIR=$target
+    local -x TEST_NGINX_BINARY=$4 TEST_NGINX_MODULE=$target/release/libngx_cachefront.so
+    mkdir -p "$target"
+    echo "== $name: nginx $version"
+    if ! "$CARGO" build --release --locked --lib; then
+        row "$name" "$version" "does not build"
+        total_failed=$((total_failed + 1))
+        return
+    fi
+    "$CARGO" test --locked --no-fail-fast 2>&1 | tee "$target/test.log"
+    local status=${PIPESTATUS[0]}
+    read -r passed failed skipped < <(
+        awk '/^test result: / {passed += $4; failed += $6; skipped += $8} END {print passed + 0, failed + 0, skipped + 0}' \
+            "$target/test.log"
+    )
+    # A test program that did not build or that ended early has counted nothing.
+    [[ $status -eq 0 && $passed -gt 0 || $failed -gt 0 ]] || failed=1
+    result="$passed passed, $failed failed"
+    [[ $skipped -eq 0 ]] || result+=", $skipped skipped"
+    row "$name" "$version" "$result"
+    total_passed=$((total_passed + passed)) total_failed=$((total_failed + failed))
+}
+
+mkdir -p build
+names=() by_version=
+for word in ${MATRIX:-$all}; do
+    if [[ $word == [0-9]* ]]; then
+        by_version=yes
+    else
+        names+=("$word")
+    fi
+done
+[[ -z $by_version ]] || names=($all)
+
+for name in "${names[@]}"; do
+    answer=$(scripts/other-nginx.sh "$name" 2>build/matrix.err)
+    status=$?
+    cat build/matrix.err >&2
+    IFS=$'\t' read -r version sources binary <<<"$answer"
+    if [[ $status -eq 3 ]]; then
+        row "$name" - "skipped: $(tail -n 1 build/matrix.err)"
+    elif [[ $status -ne 0 ]]; then
+        row "$name" - "cannot be built"
+        total_failed=$((total_failed + 1))
+    elif [[ -z $by_version ]] || wanted "$version" || [[ " $MATRIX " == *" $name "* ]]; then
+        suite "$name" "$version" "$sources" "$binary"
+    fi
+done
+
+if [[ ${#rows[@]} -eq 0 ]]; then
+    echo "error: none of the versions that can be had here is one of: $MATRIX" >&2
+    exit 1
+fi
+printf '\n%-10s  %-8s  %s\n' nginx version result
+printf '%s\n' "${rows[@]}"
+printf '\n%s passed, %s failed\n' "$total_passed" "$total_failed"
+[[ $total_failed -eq 0 ]]

@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# other-nginx.sh NAME [FLAG...]: an nginx to build the module for and to run it in. Prints, divided by
+# tabs, its version, the folder of its sources, configured, and its binary. What was built is kept
+# in build/nginx-of.
+#
+#   debian      the installed one
+#   nginx-src   the one of the crate of that name
+#   SUITE       the one of another Debian suite: trixie, sid
+#   DIR         the one whose sources are in DIR
+#
+# FLAGs are more for `configure`, where it is built from all of its sources. Ends with 3, and the reason,
+# if the nginx cannot be had on this machine.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+scripts=$root/scripts
+kept=$root/build/nginx-of
+CARGO=${CARGO:-cargo}
+
+name=$1
+shift
+extra=("$@")
+
+# All that Debian's nginx has of what the suite uses, so that no test is left out.
+flags=(
+    --with-compat --with-debug --with-threads --with-pcre-jit --error-log-path=stderr
+    --with-http_addition_module --with-http_auth_request_module --with-http_dav_module
+    --with-http_gunzip_module --with-http_gzip_static_module --with-http_realip_module
+    --with-http_secure_link_module --with-http_slice_module --with-http_ssl_module
+    --with-http_stub_status_module --with-http_sub_module --with-http_v2_module
+)
+
+not_here() {
+    echo "$*" >&2
+    exit 3
+}
+
+answer() {
+    printf '%s\t%s\t%s\n' "$1" "$2" "$3"
+}
+
+# The version that a tree of sources says it is.
+version_of() {
+    sed -n 's/^#define NGINX_VERSION *"\(.*\)"$/\1/p' "$1/src/core/nginx.h"
+}
+
+# build SOURCE: configures and builds a copy of all the sources of an nginx.
+build() {
+    local source=$1 version dir
+    version=$(version_of "$source")
+    dir=$kept/$version${extra[*]:+-$(echo "${extra[*]}" | cksum | cut -d' ' -f1)}
+    if [[ $(cat "$dir/.built" 2>/dev/null) != "${flags[*]} ${extra[*]}" ]]; then
+        rm -rf "$dir"
+        mkdir -p "$dir"
+        cp -r --no-preserve=mode,ownership "$source/." "$dir"
+        # A release has `configure` on top, the repository in auto/.
+        if ! (cd "$dir" && sh "$(ls configure auto/configure 2>/dev/null | tail -n 1)" "${flags[@]}" "${extra[@]}" && make -j"$(nproc)") >"$dir.log" 2>&1; then
+            tail -n 20 "$dir.log" >&2
+            echo "error: nginx $version could not be built; see $dir.log" >&2
+            exit 1
+        fi
+        echo "${flags[*]} ${extra[*]}" >"$dir/.built"
+    fi
+    answer "$version" "$dir" "$dir/objs/nginx"
+}
+
+installed() {
+    local binary
+    binary=${TEST_NGINX_BINARY:-$(PATH=$PATH:/usr/sbin command -v nginx)} || not_here "no nginx is installed"
+    "$scripts/configure-nginx.sh" "$root/build/nginx" >&2
+    answer "$(version_of "$root/build/nginx")" "$root/build/nginx" "$binary"
+}
+
+from_crate() {
+    local manifest
+    manifest=$("$CARGO" metadata --locked --format-version 1 --manifest-path "$root/tests/nginx-src/Cargo.toml" |
+        grep -o '"manifest_path":"[^"]*/nginx-src-[0-9][^"]*"' | cut -d'"' -f4) ||
+        not_here "cargo cannot fetch the crate nginx-src"
+    build "$(dirname "$manifest")/nginx"
+}
+
+# from_suite SUITE: built from the suite's source package, or, where the mirror no longer has it, the
+# suite's own binary.
+from_suite() {
+    local suite=$1 dir=$kept/$1
+    "$scripts/private-apt.sh" "$suite" mirror >/dev/null || not_here "no mirror has $suite"
+    mkdir -p "$dir"
+    cd "$dir"
+    if "$scripts/private-apt.sh" "$suite" source --download-only --tar-only nginx >apt.log 2>&1; then
+        rm -rf sources
+        mkdir sources
+        tar -xf "$(ls -t nginx_*.orig.tar.?z | head -n 1)" -C sources --strip-components=1
+        build "$dir/sources"
+    else
+        unpack "$suite"
+    fi
+}
+
+# unpack SUITE: the suite's binary with the libraries that it needs and, of them, the loader; and its
+# headers, of nginx-dev. All of it is found by the path that is written into a copy of the binary.
+unpack() {
+    local suite=$1 files version libraries loader
+    files=$("$scripts/private-apt.sh" "$suite" download --print-uris nginx nginx-dev 2>>apt.log) ||
+        not_here "$suite has no nginx"
+    if [[ $(cat unpacked/.files 2>/dev/null) == "$files" ]]; then
+        answer "$(version_of configured)" "$PWD/configured" "$PWD/unpacked/usr/sbin/nginx"
+        return
+    fi
+    rm -rf debs unpacked
+    mkdir -p debs unpacked
+    (cd debs && "$scripts/private-apt.sh" "$suite" download nginx nginx-dev) >>apt.log 2>&1 ||
+        not_here "the mirror has neither the sources nor the binary of $suite's nginx"
+    command -v patchelf >/dev/null || not_here "no patchelf, to run $suite's binary: apt-get install patchelf"
+    version=$(dpkg-deb --field debs/nginx_*.deb Version)
+    libraries=$(dpkg-deb --field debs/nginx_*.deb Depends | grep -oE '(lib|zlib)[a-z0-9.+-]+')
+    # shellcheck disable=SC2086
+    "$scripts/private-apt.sh" "$suite" install --yes --download-only --no-install-recommends \
+        -o Dir::Cache::archives="$PWD/debs" libgcc-s1 $libraries >>apt.log 2>&1 ||
+        not_here "the mirror lacks libraries of $suite's nginx"
+    for deb in debs/*.deb; do
+        dpkg-deb --extract "$deb" unpacked
+    done
+    libraries=$PWD/unpacked/usr/lib/$(dpkg-architecture --query DEB_HOST_MULTIARCH)
+    loader=$libraries/$(basename "$(patchelf --print-interpreter unpacked/usr/sbin/nginx)")
+    patchelf --set-interpreter "$loader" --force-rpath --set-rpath "$libraries" unpacked/usr/sbin/nginx
+    "$scripts/configure-nginx.sh" "$PWD/configured" "$PWD/unpacked/usr/share/nginx/src" "$version" >&2
+    echo "$files" >unpacked/.files
+    answer "$(version_of configured)" "$PWD/configured" "$PWD/unpacked/usr/sbin/nginx"
+}
+
+case $name in
+debian) installed ;;
+nginx-src) from_crate ;;
+*/*) build "$(cd "$name" && pwd)" ;;
+*) from_suite "$name" ;;
+esac
