@@ -18,7 +18,7 @@ else
 CONFIGURED := configure
 endif
 
-.PHONY: help build configure demo test matrix check clean packages
+.PHONY: help build configure demo test matrix deb deb-test check clean packages
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,15 @@ test: ## Install what is missing, build, and run every test
 matrix: ## Run every test with several versions of nginx (MATRIX="debian nginx-src trixie sid", or versions)
 	@scripts/packages.sh install build demo test matrix
 	@scripts/matrix.sh
+
+deb: build ## Pack the module for Debian's nginx: build/deb/libnginx-mod-http-cachefront_*.deb
+	@scripts/packages.sh check deb
+	@scripts/deb.sh $(MODULE)
+
+deb-test: ## Install that package on this machine (as root), use it, and remove it
+	@scripts/packages.sh install build deb
+	@$(MAKE) --no-print-directory deb
+	@scripts/deb-test.sh build/deb/*.deb
 
 check: $(CONFIGURED) ## Check format and lints
 	$(CARGO) fmt --all -- --check

@@ -6,6 +6,7 @@ set -euo pipefail
 
 declare -A packages=(
     [build]="gcc libc6-dev make libclang-dev nginx nginx-dev"
+    [deb]="binutils curl dpkg-dev"
     [demo]="curl memcached libcache-memcached-fast-perl"
     [matrix]="debian-archive-keyring dpkg-dev libpcre2-dev libssl-dev patchelf zlib1g-dev"
     [test]="chromium libcache-memcached-perl libnss-wrapper procps wrk"
