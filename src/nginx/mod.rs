@@ -2,7 +2,6 @@
 //!
 //! Small safe types over what nginx hands to a module; each `unsafe` says why it holds.
 
-
 /// `shim.c`.
 mod shim {
     #![allow(missing_docs)]
