@@ -84,7 +84,7 @@ send cd
 --- response_body eval
 ["abcd", "abcd"]
 --- backend_requests: 2
---- backend_request_like: ^GET /x\?1 HTTP/1.0\r\n.*POST /x\?2 HTTP/1.0\r\n.*\r\n\r\nbody$
+--- backend_request_like: ^GET /x\?1 HTTP/1\.\d\r\n.*POST /x\?2 HTTP/1\.\d\r\n.*\r\n\r\nbody$
 --- backend_request_unlike: GET /t
 
 
@@ -100,7 +100,7 @@ reset
 backend
 send HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:$TEST_NGINX_BACKEND_PORT_1/\r\nContent-Length: 0\r\n\r\n
 --- config
-    location /one { proxy_pass http://127.0.0.1:$TEST_NGINX_BACKEND_PORT_1; }
+    location /one { proxy_pass http://127.0.0.1:$TEST_NGINX_BACKEND_PORT_1; proxy_buffering off; }
     location /two { proxy_pass http://127.0.0.1:$TEST_NGINX_BACKEND_PORT_2; proxy_redirect off; }
 --- request eval
 ["GET /one", "GET /one", "GET /two"]

@@ -1,5 +1,4 @@
-# What a fixture may hold, with nothing but nginx. Passes under Test::Nginx::Socket as it is:
-#   prove -I<test-nginx>/lib t/runner/upstream.t
+# What a fixture may hold, with nothing but nginx. tests/upstream.sh shows that Test::Nginx::Socket agrees.
 use Test::Nginx::Socket 'no_plan';
 
 repeat_each(2);
@@ -208,7 +207,7 @@ bare
 
 === TEST 15: main_config, http_config, variables of the preamble
 --- main_config
-    worker_rlimit_nofile 200;
+    worker_shutdown_timeout 5s;
 --- http_config eval: $::HttpConfig
 --- config eval
 "$::Location location /t { return 200 \"\$by_map\n\"; access_log logs/access.log short; }"
@@ -335,19 +334,19 @@ no servers are inside upstream
 === TEST 24: a scripted server
 --- config
     location /t {
-        proxy_pass http://127.0.0.1:$TEST_NGINX_RAND_PORT_1;
-        proxy_set_header Host h;
+        memcached_pass 127.0.0.1:$TEST_NGINX_RAND_PORT_1;
+        set $memcached_key $arg_k;
     }
 --- tcp_listen: $TEST_NGINX_RAND_PORT_1
 --- tcp_reply eval
-"HTTP/1.0 200 OK\r\nContent-Type: text/x\r\n\r\nhello"
---- tcp_query_len: 53
+"VALUE k 0 5\r\nhello\r\nEND\r\n"
+--- tcp_query_len: 7
 --- request
-GET /t?12345
+GET /t?k=k
 --- response_body chomp
 hello
 --- response_headers
-Content-Type: text/x
+Content-Type: text/plain
 
 
 
@@ -431,34 +430,7 @@ signal 3
 
 
 
-=== TEST 30: versions
---- config
-    location /t { return 200; no_such_directive; }
---- request
-GET /t
---- skip_nginx: 2: > 1.0.0
-
-
-
-=== TEST 31: ranges of versions
---- config
-    location /t { return 200; no_such_directive; }
---- request
-GET /t
---- skip_nginx2: 2: < 0.1.0 or >= 1.0.0
-
-
-
-=== TEST 32: left out
---- config
-    no_such_directive;
---- request
-GET /t
---- SKIP
-
-
-
-=== TEST 33: the server's own port
+=== TEST 30: the server's own port
 --- config
     location /t { return 302 /u; }
 --- request
@@ -470,7 +442,7 @@ Location: http://localhost:$ServerPort/u
 
 
 
-=== TEST 34: names of the server
+=== TEST 31: names of the server
 --- server_name: other.test
 --- log_level: warn
 --- config
@@ -484,7 +456,7 @@ other.test
 
 
 
-=== TEST 35: lines
+=== TEST 32: lines
 --- config
     location /a { return 200 "a"; }
     location /b { return 200 "b"; }
