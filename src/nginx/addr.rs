@@ -3,34 +3,32 @@
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ngx::ffi::{
-    AF_INET, AF_INET6, in_addr, in6_addr, in6_addr__bindgen_ty_1, ngx_sock_ntop, sockaddr,
-    sockaddr_in, sockaddr_in6, socklen_t,
+    AF_INET, AF_INET6, in_addr, in6_addr, in6_addr__bindgen_ty_1, sockaddr_in, sockaddr_in6,
+    socklen_t,
 };
 use ngx::http::Request;
 
 use super::pool::PoolExt;
+use crate::real_ip_recursive_trust::logic::Text;
 
-/// The longest text of an address: `NGX_INET6_ADDRSTRLEN`.
-const TEXT_LEN: usize = "ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255".len();
-
-/// A socket address as nginx holds it, and the same as text.
+/// A socket address, and its text, in the memory of a request.
 #[derive(Clone, Copy)]
 struct Client {
     sockaddr: SockAddr,
-    text: [u8; TEXT_LEN],
+    socklen: socklen_t,
+    text: Text,
 }
 
 #[derive(Clone, Copy)]
 #[repr(C)]
 union SockAddr {
-    any: sockaddr,
     v4: sockaddr_in,
     v6: sockaddr_in6,
 }
 
-impl SockAddr {
-    /// The socket address, and its length.
-    fn new(addr: IpAddr, port: u16) -> (Self, socklen_t) {
+impl Client {
+    fn new(addr: IpAddr, port: u16) -> Self {
+        let text = Text::of(addr);
         match addr {
             IpAddr::V4(addr) => {
                 let v4 = sockaddr_in {
@@ -39,19 +37,20 @@ impl SockAddr {
                     sin_addr: in_addr { s_addr: addr.to_bits().to_be() },
                     sin_zero: [0; 8],
                 };
-                (Self { v4 }, size_of::<sockaddr_in>() as socklen_t)
+                let socklen = size_of::<sockaddr_in>() as socklen_t;
+                Self { sockaddr: SockAddr { v4 }, socklen, text }
             }
             IpAddr::V6(addr) => {
+                let octets = in6_addr__bindgen_ty_1 { __u6_addr8: addr.octets() };
                 let v6 = sockaddr_in6 {
                     sin6_family: AF_INET6 as _,
                     sin6_port: port.to_be(),
                     sin6_flowinfo: 0,
-                    sin6_addr: in6_addr {
-                        __in6_u: in6_addr__bindgen_ty_1 { __u6_addr8: addr.octets() },
-                    },
+                    sin6_addr: in6_addr { __in6_u: octets },
                     sin6_scope_id: 0,
                 };
-                (Self { v6 }, size_of::<sockaddr_in6>() as socklen_t)
+                let socklen = size_of::<sockaddr_in6>() as socklen_t;
+                Self { sockaddr: SockAddr { v6 }, socklen, text }
             }
         }
     }
@@ -93,22 +92,15 @@ pub(crate) fn client(request: &Request) -> Option<(IpAddr, u16)> {
 /// `None`: there is no memory left. The address lives in the request's pool, so whoever calls this has
 /// seen to it that the connection gets its own address back before that pool is gone.
 pub(crate) fn set_client(request: &mut Request, addr: IpAddr, port: u16) -> Option<()> {
-    let (sockaddr, socklen) = SockAddr::new(addr, port);
-    let mut client = request.pool().place_pod(Client { sockaddr, text: [0; TEXT_LEN] })?;
-    // SAFETY: it was just placed, nothing else knows it yet.
-    let client = unsafe { client.as_mut() };
-    // SAFETY: the family of `sockaddr` is set, and `text` has room for every address.
-    let len = unsafe {
-        let any = (&raw mut client.sockaddr).cast::<sockaddr>();
-        ngx_sock_ntop(any, socklen, client.text.as_mut_ptr(), client.text.len(), 0)
-    };
-    // SAFETY: a request has a connection; the client's address lives as long as the request.
+    let mut client = request.pool().place_pod(Client::new(addr, port))?;
+    // SAFETY: a request has a connection. What the connection points to lives as long as the request.
     unsafe {
+        let client = client.as_mut();
         let connection = request.connection();
         (*connection).sockaddr = (&raw mut client.sockaddr).cast();
-        (*connection).socklen = socklen;
-        (*connection).addr_text.len = len;
-        (*connection).addr_text.data = client.text.as_mut_ptr();
+        (*connection).socklen = client.socklen;
+        (*connection).addr_text.len = client.text.as_bytes().len();
+        (*connection).addr_text.data = client.text.as_bytes().as_ptr().cast_mut();
     }
     Some(())
 }

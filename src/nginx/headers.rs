@@ -53,10 +53,8 @@ pub(crate) fn lines<'a>(
     name: &HeaderName,
     few: &'a mut Few,
 ) -> Option<&'a [ngx_str_t]> {
-    let matching = || all(request).filter(|line| name.names(line)).map(|line| line.value);
-
     let mut count: usize = 0;
-    for value in matching() {
+    for value in values(request, name) {
         if let Some(place) = few.get_mut(count) {
             *place = value;
         }
@@ -66,20 +64,25 @@ pub(crate) fn lines<'a>(
         return few.get(..count);
     }
     // SAFETY: what was collected lives as long as the request.
-    request.pool().collect(matching(), count).map(|lines| unsafe { lines.as_ref() })
+    request.pool().collect(values(request, name), count).map(|lines| unsafe { lines.as_ref() })
 }
 
-/// All lines of the request's header.
-fn all(request: &Request) -> impl Iterator<Item = &ngx_table_elt_t> {
-    let mut part = Some(&request.as_ref().headers_in.headers.part);
+/// The values of the lines with this name.
+fn values<'a>(request: &'a Request, name: &'a HeaderName) -> impl Iterator<Item = ngx_str_t> + 'a {
+    let mut part = &request.as_ref().headers_in.headers.part;
+    // SAFETY: the list of headers holds `ngx_table_elt_t`.
+    let mut lines = unsafe { elements::<ngx_table_elt_t>(part) }.iter();
     core::iter::from_fn(move || {
-        let this = part?;
-        // SAFETY: parts of a list are linked, and the last one's `next` is null.
-        part = unsafe { this.next.as_ref() };
-        // SAFETY: this is a list of `ngx_table_elt_t`.
-        Some(unsafe { elements(this) })
+        loop {
+            if let Some(line) = lines.find(|line| name.names(line)) {
+                return Some(line.value);
+            }
+            // SAFETY: parts of a list are linked, and the last one's `next` is null.
+            part = unsafe { part.next.as_ref() }?;
+            // SAFETY: as above.
+            lines = unsafe { elements(part) }.iter();
+        }
     })
-    .flatten()
 }
 
 /// # Safety

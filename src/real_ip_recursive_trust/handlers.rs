@@ -43,22 +43,20 @@ impl Keeps for RealIpRecursiveTrust {
 fn walk_once(request: &mut Request) -> Result<(), OutOfMemory> {
     let Some(conf) = RealIpRecursiveTrust::location_conf(request) else { return Ok(()) };
     let seen = match request.kept::<RealIpRecursiveTrust>() {
+        None => match replacement(request) {
+            None => return Ok(()),
+            Some(replacement) => Seen { replacement, origin: conf.origin, passed: None },
+        },
+        // A location may have realip read another header, or believe other peers, than the server did
+        // when realip replaced the address: then nobody has vouched for what would be read here.
+        Some(seen) if seen.passed.is_some() || seen.origin != conf.origin => return Ok(()),
         Some(seen) => seen,
-        None => {
-            let Some(replacement) = replacement(request) else { return Ok(()) };
-            let seen = Seen { replacement, origin: conf.origin, passed: None };
-            request.keep::<RealIpRecursiveTrust>(seen).ok_or(OutOfMemory)?;
-            seen
-        }
     };
-    // A location may have realip read another header, or believe other peers, than the server did
-    // when realip replaced the address: then nobody has vouched for what would be read here.
-    let rules = conf.rules.as_ref().filter(|_| seen.passed.is_none() && seen.origin == conf.origin);
-    if let Some(rules) = rules {
-        let passed = Some(walk_on(request, rules, seen.replacement)?);
-        request.keep::<RealIpRecursiveTrust>(Seen { passed, ..seen }).ok_or(OutOfMemory)?;
-    }
-    Ok(())
+    let passed = match &conf.rules {
+        None => None,
+        Some(rules) => Some(walk_on(request, rules, seen.replacement)?),
+    };
+    request.keep::<RealIpRecursiveTrust>(Seen { passed, ..seen }).ok_or(OutOfMemory)
 }
 
 fn replacement(request: &Request) -> Option<Replacement> {

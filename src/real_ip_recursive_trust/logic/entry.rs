@@ -64,17 +64,25 @@ pub(super) fn number(text: &[u8]) -> Option<usize> {
 /// Four decimal numbers up to 255, each with any number of leading zeros. A number may be missing
 /// and is 0 then (`1..2.3`). 255.255.255.255 is none: it is how nginx says "no address".
 fn ipv4(text: &[u8]) -> Option<Ipv4Addr> {
-    let mut octets = text.split(|&byte| byte == b'.').map(octet);
-    let addr = Ipv4Addr::new(octets.next()??, octets.next()??, octets.next()??, octets.next()??);
-    (octets.next().is_none() && !addr.is_broadcast()).then_some(addr)
-}
-
-/// One number of an IPv4 address.
-fn octet(text: &[u8]) -> Option<u8> {
-    text.iter().try_fold(0u8, |number, byte| {
-        let digit = byte.is_ascii_digit().then_some(byte & 0x0f)?;
-        number.checked_mul(10)?.checked_add(digit)
-    })
+    let (mut addr, mut octet, mut dots) = (0u32, 0u32, 0u32);
+    for &byte in text {
+        match byte.wrapping_sub(b'0') {
+            digit @ 0..=9 => {
+                octet = octet.wrapping_mul(10).wrapping_add(digit.into());
+                if octet > 255 {
+                    return None;
+                }
+            }
+            _ if byte == b'.' => {
+                addr = addr << 8 | octet;
+                octet = 0;
+                dots = dots.wrapping_add(1);
+            }
+            _ => return None,
+        }
+    }
+    let addr = Ipv4Addr::from_bits(addr << 8 | octet);
+    (dots == 3 && !addr.is_broadcast()).then_some(addr)
 }
 
 /// An IPv6 address as `ngx_inet6_addr` reads it.
@@ -83,79 +91,86 @@ fn octet(text: &[u8]) -> Option<u8> {
 /// (`:1:2:3:4:5:6:7:8`, `1::2:`), and `::` must stand for more than one group of an address that
 /// it begins or ends.
 fn ipv6(text: &[u8]) -> Option<Ipv6Addr> {
+    let text = text.strip_prefix(b":").unwrap_or(text);
     let mut groups = Groups::default();
-    let mut rest = text.strip_prefix(b":").unwrap_or(text);
-    let mut after_colon = false;
+    let (mut group, mut digits) = (0u16, 0u8);
+    let mut behind_colon = None;
 
-    while let Some((group, behind)) = split_at_first(rest, b':') {
-        if group.is_empty() {
-            groups.open_gap()?;
-        } else {
-            groups.push(hexadecimal(group)?)?;
-            // Something must follow: a colon behind the eighth group is one too many.
-            groups.has_room()?;
+    for (i, &byte) in text.iter().enumerate() {
+        let digit = match byte {
+            b'0'..=b'9' => byte & 0x0f,
+            b'a'..=b'f' | b'A'..=b'F' => (byte & 0x0f).wrapping_add(9),
+            b':' => {
+                if digits == 0 {
+                    groups.open_gap()?;
+                } else {
+                    groups.push(group);
+                    // Something must follow, so this cannot be the eighth.
+                    if groups.len >= 8 {
+                        return None;
+                    }
+                }
+                (group, digits) = (0, 0);
+                behind_colon = text.get(i.wrapping_add(1)..);
+                continue;
+            }
+            b'.' if digits > 0 => {
+                let [a, b, c, d] = ipv4(behind_colon?)?.octets();
+                groups.push(u16::from_be_bytes([a, b]));
+                groups.push(u16::from_be_bytes([c, d]));
+                return groups.address();
+            }
+            _ => return None,
+        };
+        if digits == 4 {
+            return None;
         }
-        rest = behind;
-        after_colon = true;
+        group = group << 4 | u16::from(digit);
+        digits = digits.wrapping_add(1);
     }
-
-    match rest.iter().position(|&byte| byte == b'.') {
-        None if rest.is_empty() && groups.gap.is_none() => return None,
-        None => groups.push(hexadecimal(rest)?)?,
-        Some(1..=4) if after_colon => {
-            let [a, b, c, d] = ipv4(rest)?.octets();
-            groups.push(u16::from_be_bytes([a, b]))?;
-            groups.push(u16::from_be_bytes([c, d]))?;
-        }
-        Some(_) => return None,
-    }
-    groups.address()
-}
-
-/// Up to four hexadecimal digits; none are 0.
-fn hexadecimal(text: &[u8]) -> Option<u16> {
-    if text.len() > 4 {
+    if digits == 0 && groups.gap.is_none() {
         return None;
     }
-    text.iter().try_fold(0u16, |number, &byte| {
-        let digit = char::from(byte).to_digit(16)?;
-        Some(number << 4 | digit as u16)
-    })
+    // Behind a last colon stands a group of 0, in nginx's eyes.
+    groups.push(group);
+    groups.address()
 }
 
 /// The groups of an IPv6 address in the order in which they are read.
 #[derive(Default)]
 struct Groups {
-    groups: [u16; 8],
-    len: usize,
-    /// How many groups stand before the `::`.
-    gap: Option<usize>,
+    /// How many there are: 9 at most.
+    len: u32,
+    /// How many groups stand before the `::`, and they.
+    gap: Option<(u32, u128)>,
+    /// All groups, or those behind the `::`.
+    last: u128,
 }
 
 impl Groups {
-    fn push(&mut self, group: u16) -> Option<()> {
-        *self.groups.get_mut(self.len)? = group;
+    fn push(&mut self, group: u16) {
+        self.last = self.last << 16 | u128::from(group);
         self.len = self.len.wrapping_add(1);
-        Some(())
-    }
-
-    fn has_room(&self) -> Option<()> {
-        (self.len < self.groups.len()).then_some(())
     }
 
     /// There is one `::` at most.
     fn open_gap(&mut self) -> Option<()> {
-        self.gap.replace(self.len).is_none().then_some(())
+        let before = core::mem::take(&mut self.last);
+        self.gap.replace((self.len, before)).is_none().then_some(())
     }
 
     /// The address, if there are eight groups, or fewer and a `::` that fills them up.
-    fn address(mut self) -> Option<Ipv6Addr> {
-        match (self.groups.len().checked_sub(self.len)?, self.gap) {
-            (0, None) => {}
-            (0, Some(_)) | (_, None) => return None,
-            (missing, Some(gap)) => self.groups.get_mut(gap..)?.rotate_right(missing),
-        }
-        Some(self.groups.into())
+    fn address(&self) -> Option<Ipv6Addr> {
+        let bits = match self.gap {
+            None if self.len == 8 => self.last,
+            Some((len, before)) if self.len < 8 => {
+                // Groups of an address that begins with `::` would be shifted by all 128 bits.
+                let behind = u128::BITS.wrapping_sub(len.wrapping_mul(16));
+                before.checked_shl(behind).unwrap_or(0) | self.last
+            }
+            _ => return None,
+        };
+        Some(Ipv6Addr::from_bits(bits))
     }
 }
 

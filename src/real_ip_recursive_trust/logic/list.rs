@@ -35,22 +35,45 @@ pub fn walk<'a>(
     hops: usize,
     trusted: impl Fn(IpAddr) -> bool,
 ) -> Walk {
-    let mut entries = lines.rev().flat_map(entries_from_right);
+    let mut entries = Entries { lines, line: &[] };
     let skipped = entries.by_ref().take(hops).count();
     let mut walk = Walk { client: None, passed: skipped };
 
-    for (passed, text) in (skipped..).zip(entries) {
-        let Some(entry) = Entry::parse(text) else { break };
-        walk = Walk { client: Some(entry), passed };
-        if !trusted(entry.addr) {
+    let mut entries = entries.peekable();
+    while let Some(entry) = entries.next().and_then(Entry::parse) {
+        if walk.client.replace(entry).is_some() {
+            walk.passed = walk.passed.saturating_add(1);
+        }
+        if entries.peek().is_none() || !trusted(entry.addr) {
             break;
         }
     }
     walk
 }
 
-fn entries_from_right(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.rsplit(|byte| matches!(byte, b' ' | b',')).filter(|entry| !entry.is_empty())
+/// The entries of all lines, from the last one to the first.
+struct Entries<'a, L> {
+    lines: L,
+    /// What is left of the current line.
+    line: &'a [u8],
+}
+
+impl<'a, L: DoubleEndedIterator<Item = &'a [u8]>> Iterator for Entries<'a, L> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let separates = |byte: &u8| matches!(byte, b' ' | b',');
+        let line = loop {
+            match self.line.iter().rposition(|byte| !separates(byte)) {
+                Some(last) => break self.line.get(..=last)?,
+                None => self.line = self.lines.next_back()?,
+            }
+        };
+        let start = line.iter().rposition(separates).map_or(0, |before| before.saturating_add(1));
+        let (rest, entry) = line.split_at_checked(start)?;
+        self.line = rest;
+        Some(entry)
+    }
 }
 
 #[cfg(test)]
