@@ -42,7 +42,7 @@ impl<'a> Directive<'a> {
 
     /// The directive's name.
     pub(crate) fn name(&self) -> &'a str {
-        self.words.first().and_then(|word| str::from_utf8(word.as_bytes()).ok()).unwrap_or("")
+        self.words.first().and_then(|word| core::str::from_utf8(word.as_bytes()).ok()).unwrap_or("")
     }
 
     /// The words behind the name. They live as long as the configuration.
