@@ -1,5 +1,8 @@
 //! The fixture runner itself: fixtures that are wrong must fail, and say why.
 
+// The helpers below are no `#[test]` functions: see clippy.toml.
+#![allow(clippy::indexing_slicing, clippy::panic)]
+
 mod support;
 
 use support::fixture::file::{self, parse_time};

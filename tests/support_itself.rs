@@ -72,13 +72,6 @@ fn memcached_stores_stops_and_dies() {
     assert_eq!(server.get("none"), None);
     assert_eq!(server.stat("get_hits"), 1);
 
-    let asked = |wait: u64| {
-        let mut connection = Connection::open(server.port());
-        connection.set_timeout(Duration::from_millis(wait));
-        connection.send("version\r\n").is_closed(Duration::from_millis(wait));
-        connection
-    };
-    drop(asked(10));
     let port = server.port();
     server.stop();
     let mut frozen = Connection::open(port);
@@ -148,7 +141,6 @@ fn scripted_server_reads_scgi_and_lines_and_refuses_after_its_last_connection() 
         .reply([send("END\r\n")])
         .start();
     let mut connection = Connection::open(lines.port());
-    connection.set_timeout(Duration::from_millis(200));
     connection.send("get a\r\nget b\r\n").shutdown_write();
     assert_eq!(connection.read_to_end(), b"END\r\nEND\r\n");
     assert!(std::net::TcpStream::connect(("127.0.0.1", lines.port())).is_err());
