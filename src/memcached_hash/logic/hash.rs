@@ -1,6 +1,8 @@
 //! Hash functions of keys and points. Those that differ from the function they are named after in
 //! the client say so in their own name.
 
+use std::sync::LazyLock;
+
 use md5::Md5;
 use sha1::{Digest, Sha1};
 
@@ -63,9 +65,12 @@ impl Hash {
     }
 }
 
+/// The hasher of nothing: a copy costs less than a new one, which asks what the processor can do.
+static NO_BYTES: LazyLock<crc32fast::Hasher> = LazyLock::new(crc32fast::Hasher::new);
+
 /// The CRC-32 of `parts`, one after the other.
 pub(super) fn crc32(parts: &[&[u8]]) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
+    let mut hasher = NO_BYTES.clone();
     for part in parts {
         hasher.update(part);
     }

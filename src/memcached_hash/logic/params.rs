@@ -49,8 +49,7 @@ impl Params {
         self.key.as_deref()
     }
 
-    /// Makes the client's points or buckets of `servers`. It takes the memory of the points, 8 bytes
-    /// each, and while it runs half as much again.
+    /// Places the client's points or buckets of `servers`: 8 bytes a point.
     pub fn build(&self, servers: &[Server<'_>]) -> Result<Placement, BuildError> {
         if servers.is_empty() {
             return Err(BuildError::NoServers);

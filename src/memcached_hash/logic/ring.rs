@@ -2,8 +2,8 @@
 
 use super::error::{BuildError, MAX_POINTS};
 
-/// A point, 8 bytes.
-#[derive(Clone, Copy, Debug)]
+/// A point, 8 bytes. Of points in the same place that of the server listed first is the lesser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Point {
     at: u32,
     /// Index into the servers.
@@ -15,8 +15,8 @@ struct Point {
 pub(super) struct Ring(Box<[Point]>);
 
 impl Ring {
-    /// Takes the first `counts` points of each server's `points`. Of points in the same place the
-    /// first taken is kept: the one that a client finds.
+    /// Takes the first `counts` points of each server's `points`. Of points in the same place that
+    /// of the server listed first is kept: the one that a client finds.
     pub(super) fn build<P: Iterator<Item = u32>>(
         counts: &[u64],
         points: impl Iterator<Item = P>,
@@ -35,7 +35,7 @@ impl Ring {
             ring.extend(points.map(|(_, at)| Point { at, server }));
         }
 
-        ring.sort_by_key(|point| point.at);
+        ring.sort_unstable();
         ring.dedup_by_key(|point| point.at);
         Ok(Self(ring.into_boxed_slice()))
     }
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_added_of_equal_points_wins() {
+    fn the_first_server_with_a_point_in_a_place_wins() {
         let ring = ring(&[&[9], &[7], &[7, 9]]).unwrap();
         assert_eq!([7, 8].map(|at| ring.at_or_after(at)), [1, 0]);
         assert_eq!([7, 9].map(|at| ring.at_or_before(at)), [1, 0]);
