@@ -91,7 +91,7 @@ pub(crate) fn client(request: &Request) -> Option<(IpAddr, u16)> {
 ///
 /// `None`: there is no memory left. The address lives in the request's pool, so whoever calls this has
 /// seen to it that the connection gets its own address back before that pool is gone.
-pub(crate) fn set_client(request: &mut Request, addr: IpAddr, port: u16) -> Option<()> {
+pub(crate) fn set_client(request: &Request, addr: IpAddr, port: u16) -> Option<()> {
     let mut client = request.pool().place_pod(Client::new(addr, port))?;
     // SAFETY: a request has a connection. What the connection points to lives as long as the request.
     unsafe {

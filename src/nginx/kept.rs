@@ -4,8 +4,13 @@ use core::ffi::c_void;
 use core::ptr;
 
 use ngx::core::Status;
-use ngx::ffi::{NGX_HTTP_MAX_URI_CHANGES, ngx_http_request_t, ngx_module_t, ngx_pool_cleanup_add};
+use ngx::ffi::{
+    NGX_HTTP_MAX_URI_CHANGES, ngx_http_request_t, ngx_module_t, ngx_pool_cleanup_add,
+    ngx_pool_cleanup_t,
+};
 use ngx::http::{HttpModule, Request};
+
+use super::request::RequestExt;
 
 /// A module that keeps a state for each request, a subrequest's being its own.
 pub(crate) trait KeepsState: HttpModule {
@@ -100,20 +105,14 @@ fn is_redirected(request: &Request) -> bool {
 
 fn find_again<M: KeepsState>(request: &Request) -> Option<&M::State> {
     let owner = owner::<M>(request);
-    let mut next = request.pool().as_ref().cleanup;
-
-    // SAFETY: the list and what it holds live as long as the pool; `forget` marks the entries that
-    // begin with an `Owner`, and the module in it tells what follows.
-    unsafe {
-        while let Some(cleanup) = next.as_ref() {
-            let ours = cleanup.handler.is_some_and(|handler| ptr::fn_addr_eq(handler, FORGET));
-            if ours && *cleanup.data.cast::<Owner>() == owner {
-                return Some(set_context::<M>(request, cleanup.data.cast()));
-            }
-            next = cleanup.next;
-        }
-    }
-    None
+    // SAFETY: `forget` marks the entries that begin with an `Owner`.
+    let is_kept = |cleanup: &&ngx_pool_cleanup_t| unsafe {
+        cleanup.handler.is_some_and(|handler| ptr::fn_addr_eq(handler, FORGET))
+            && *cleanup.data.cast::<Owner>() == owner
+    };
+    let kept = request.cleanups().find(is_kept)?.data;
+    // SAFETY: the module in `owner` tells what follows it; it lives as long as the pool.
+    Some(unsafe { set_context::<M>(request, kept.cast()) })
 }
 
 const FORGET: unsafe extern "C" fn(*mut c_void) = forget;

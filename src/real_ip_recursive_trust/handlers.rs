@@ -1,5 +1,7 @@
 //! What nginx calls for a request.
 
+use core::cell::Cell;
+
 use ngx::core::Status;
 use ngx::ffi::{ngx_http_request_t, ngx_int_t, ngx_str_t, ngx_variable_value_t};
 use ngx::http::{HTTPStatus, HttpModuleLocationConf, HttpModuleMainConf, Request};
@@ -9,8 +11,9 @@ use super::logic;
 use super::module::RealIpRecursiveTrust;
 use crate::nginx::addr::{client, set_client};
 use crate::nginx::headers::{Few, lines};
+use crate::nginx::kept::{self, KeepsState};
 use crate::nginx::realip::{Origin, Replacement};
-use crate::nginx::request::{Keeps, RequestExt};
+use crate::nginx::request::RequestExt;
 use crate::nginx::variable;
 
 /// Walks on where realip stopped. Runs right after realip in each of its phases.
@@ -36,13 +39,19 @@ pub(crate) struct Seen {
     passed: Option<usize>,
 }
 
-impl Keeps for RealIpRecursiveTrust {
-    type Kept = Seen;
+/// Kept for the main request: all its subrequests have the same connection, and so the same address.
+impl KeepsState for RealIpRecursiveTrust {
+    type State = Cell<Option<Seen>>;
 }
 
-fn walk_once(request: &mut Request) -> Result<(), OutOfMemory> {
+fn seen(request: &Request) -> Result<Option<Seen>, OutOfMemory> {
+    let state = kept::find::<RealIpRecursiveTrust>(request.main()).map_err(|_| OutOfMemory)?;
+    Ok(state.and_then(Cell::get))
+}
+
+fn walk_once(request: &Request) -> Result<(), OutOfMemory> {
     let Some(conf) = RealIpRecursiveTrust::location_conf(request) else { return Ok(()) };
-    let seen = match request.kept::<RealIpRecursiveTrust>() {
+    let seen = match seen(request)? {
         None => match replacement(request) {
             None => return Ok(()),
             Some(replacement) => Seen { replacement, origin: conf.origin, passed: None },
@@ -56,7 +65,9 @@ fn walk_once(request: &mut Request) -> Result<(), OutOfMemory> {
         None => None,
         Some(rules) => Some(walk_on(request, rules, seen.replacement)?),
     };
-    request.keep::<RealIpRecursiveTrust>(Seen { passed, ..seen }).ok_or(OutOfMemory)
+    let state = kept::find_or_create::<RealIpRecursiveTrust>(request.main());
+    state.map_err(|_| OutOfMemory)?.set(Some(Seen { passed, ..seen }));
+    Ok(())
 }
 
 fn replacement(request: &Request) -> Option<Replacement> {
@@ -66,7 +77,7 @@ fn replacement(request: &Request) -> Option<Replacement> {
 /// Walks the header, makes the request come from where that ends, and says how many entries were
 /// passed over.
 fn walk_on(
-    request: &mut Request,
+    request: &Request,
     rules: &Rules,
     replacement: Replacement,
 ) -> Result<usize, OutOfMemory> {
@@ -91,7 +102,7 @@ pub(super) unsafe extern "C" fn realip_trust_hops(
 ) -> ngx_int_t {
     // SAFETY: nginx passes a live request, and the value to be filled.
     let (request, value) = unsafe { (Request::from_ngx_http_request(r), &mut *value) };
-    match request.kept::<RealIpRecursiveTrust>().and_then(|seen| seen.passed) {
+    match seen(request).ok().flatten().and_then(|seen| seen.passed) {
         Some(passed) => variable::answer_number(request, value, passed).into(),
         None => variable::answer(value, None).into(),
     }
