@@ -12,6 +12,7 @@
 //! - `TEST_NGINX_WRAPPER`: a command and its arguments, divided by blanks, to run nginx under, such as
 //!   `valgrind -q --leak-check=full --error-exitcode=99`. All waiting is ten times as patient then.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -127,6 +128,7 @@ pub struct Builder {
     master: bool,
     root_location: bool,
     raw: Option<String>,
+    env: Vec<(String, OsString)>,
 }
 
 impl Builder {
@@ -149,6 +151,7 @@ impl Builder {
             master: true,
             root_location: true,
             raw: None,
+            env: Vec::new(),
         }
         .file("html/index.html", INDEX)
     }
@@ -234,6 +237,12 @@ impl Builder {
         self
     }
 
+    /// A variable of nginx's environment.
+    pub fn env(mut self, name: &str, value: impl Into<OsString>) -> Builder {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
     /// A file below [`Builder::prefix`], such as `html/a.json`.
     pub fn file(self, name: &str, content: impl AsRef<[u8]>) -> Builder {
         let path = self.prefix().join(name);
@@ -314,7 +323,14 @@ impl Builder {
             (None, true) => self.workers as usize,
             (None, false) => 0,
         };
-        Ok(Nginx { prefix: self.prefix, port: self.port, globals, workers, child: None })
+        Ok(Nginx {
+            prefix: self.prefix,
+            port: self.port,
+            globals,
+            workers,
+            env: self.env,
+            child: None,
+        })
     }
 
     /// The configuration file, in the order of Test::Nginx::Util's `write_config_file`.
@@ -397,6 +413,7 @@ pub struct Nginx {
     globals: String,
     /// How many workers the master starts, at least.
     workers: usize,
+    env: Vec<(String, OsString)>,
     child: Option<Child>,
 }
 
@@ -496,15 +513,7 @@ impl Nginx {
     pub fn log_tail(&self) -> String {
         let log = self.error_log();
         let log = String::from_utf8_lossy(&log);
-        // A debug message may go on for lines, which begin without a date.
-        let mut is_debug = false;
-        let is_told = |line: &&str| {
-            if line.starts_with("20") {
-                is_debug = line.contains(" [debug] ");
-            }
-            !is_debug
-        };
-        let mut lines: Vec<&str> = log.lines().filter(is_told).collect();
+        let mut lines: Vec<&str> = log.lines().filter(|line| !line.contains(" [debug] ")).collect();
         if lines.is_empty() {
             lines = log.lines().collect();
         }
@@ -516,28 +525,23 @@ impl Nginx {
 
     /// Stops nginx in order and looks whether all was well: no `[alert]`, `[emerg]` or `[crit]` in the error
     /// log, no process that crashed, no sanitizer's or valgrind's report. Fails the test otherwise.
-    pub fn check(mut self) {
-        if let Err(error) = self.end(&[]) {
-            panic!("{error}\n{}", self.log_tail());
-        }
+    pub fn check(self) {
+        self.finish(&[], |_| ()).unwrap_or_else(|error| panic!("{error}"));
     }
 
     /// As [`Nginx::check`], with the failure as an error and some of `[alert]`, `[emerg]`, `[crit]` allowed.
     /// `read` is shown the whole error log once nginx has ended.
     pub fn finish(mut self, allowed: &[&str], read: impl FnOnce(&[u8])) -> Result<()> {
-        let ended = self.end(allowed);
-        read(&self.error_log());
-        ended
-    }
-
-    fn end(&mut self, allowed: &[&str]) -> Result<()> {
         let status = self.stop()?;
+        read(&self.error_log());
         let faults = faults(&self.error_log(), &self.stderr(), allowed);
         if !faults.is_empty() {
-            return Err(format!("nginx complained:\n{}", faults.join("\n")));
+            return Err(format!("nginx complained:\n{}\n{}", faults.join("\n"), self.log_tail()));
         }
         match status {
-            Some(status) if !status.success() => Err(format!("nginx ended with {status}")),
+            Some(status) if !status.success() => {
+                Err(format!("nginx ended with {status}\n{}", self.log_tail()))
+            }
             _ => Ok(()),
         }
     }
@@ -562,6 +566,7 @@ impl Nginx {
         let mut command = Command::new(words.next().unwrap_or_default());
         let folder = self.prefix();
         command.args(words).stdin(Stdio::null());
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
         command.arg("-p").arg(folder).arg("-c").arg(folder.join(CONFIGURATION));
         command.arg("-e").arg(folder.join(ERROR_LOG));
         if !self.globals.is_empty() {
@@ -599,7 +604,7 @@ impl Drop for Nginx {
 pub fn faults(error_log: &[u8], stderr: &str, allowed: &[&str]) -> Vec<String> {
     const LEVELS: [&str; 3] = ["[alert]", "[emerg]", "[crit]"];
     const CRASHES: [&str; 3] = ["exited on signal", "Assertion ", "exited with fatal code"];
-    const REPORTS: [&str; 10] = [
+    const REPORTS: [&str; 9] = [
         "AddressSanitizer",
         "LeakSanitizer",
         "MemorySanitizer",
@@ -608,7 +613,6 @@ pub fn faults(error_log: &[u8], stderr: &str, allowed: &[&str]) -> Vec<String> {
         "runtime error:",
         "panicked at",
         "== Invalid ",
-        "definitely lost in loss record",
         "uninitialised value",
     ];
 
