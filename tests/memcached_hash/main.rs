@@ -1,0 +1,18 @@
+//! `memcached_hash` in a real nginx, with real memcached servers and the real Perl clients.
+//!
+//! `m..` in a test's name is the number of the public report that it answers.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod balancing;
+mod cluster;
+mod configuration;
+mod fake;
+mod faults;
+mod namespaces;
+mod pages;
+mod perl;
+mod placement;
+mod recorded;
+mod values;
