@@ -50,12 +50,6 @@ impl<'a> Directive<'a> {
         self.words.iter().skip(1).map(ngx_str_t::as_bytes)
     }
 
-    /// The configuration's pool.
-    pub(crate) fn pool(&self) -> Pool {
-        // SAFETY: nginx keeps the pool for as long as it reads the configuration.
-        unsafe { Pool::from_ngx_pool(self.cf.as_ref().pool) }
-    }
-
     /// Where the directive stands.
     pub(crate) fn place(&self) -> Place {
         // SAFETY: nginx reads the directive from this file, whose name lives in the cycle's pool.
@@ -63,11 +57,6 @@ impl<'a> Directive<'a> {
             let file = self.cf.as_ref().conf_file;
             Place { file: (*file).file.name, line: (*file).line }
         }
-    }
-
-    /// What nginx passed, for its own functions.
-    pub(crate) fn as_ptr(&self) -> *mut ngx_conf_t {
-        self.cf.as_ptr()
     }
 
     /// Compiles a string with variables, after saying why if it cannot; `text` lives as long as the

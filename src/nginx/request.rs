@@ -3,18 +3,13 @@
 use core::iter;
 use core::ptr::{self, NonNull};
 
-use ngx::ffi::{
-    ngx_http_get_indexed_variable, ngx_http_request_t, ngx_module_t, ngx_pool_cleanup_t, ngx_uint_t,
-};
+use ngx::ffi::{ngx_module_t, ngx_pool_cleanup_t};
 use ngx::http::Request;
 
 /// More of a request.
 pub(crate) trait RequestExt {
     /// The query string, without `?`.
     fn args(&self) -> &[u8];
-
-    /// The value of a variable whose place [`super::variable::index`] told; `None` if it has none.
-    fn variable(&mut self, index: ngx_uint_t) -> Option<&[u8]>;
 
     /// This module's context of the request, if it was set.
     ///
@@ -47,13 +42,6 @@ pub(crate) trait RequestExt {
 impl RequestExt for Request {
     fn args(&self) -> &[u8] {
         self.as_ref().args.as_bytes()
-    }
-
-    fn variable(&mut self, index: ngx_uint_t) -> Option<&[u8]> {
-        let r: *mut ngx_http_request_t = self.as_mut();
-        // SAFETY: `r` is live, and the index was given by nginx for this configuration.
-        let value = unsafe { ngx_http_get_indexed_variable(r, index).as_ref() }?;
-        (value.not_found() == 0).then(|| value.as_bytes())
     }
 
     unsafe fn context<T>(&self, module: &ngx_module_t) -> Option<NonNull<T>> {

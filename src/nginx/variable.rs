@@ -74,7 +74,7 @@ unsafe fn add<'a>(
     variable.ok_or(Status::NGX_ERROR)
 }
 
-/// The place of a variable among those that are indexed, for [`super::request::RequestExt::variable`].
+/// The place of a variable among those that are indexed, for `ngx_http_get_indexed_variable`.
 ///
 /// # Safety
 ///

@@ -11,8 +11,9 @@ pub(crate) struct RealIpRecursiveTrust;
 
 impl HttpModule for RealIpRecursiveTrust {
     fn module() -> &'static ngx_module_t {
+        let module = &raw const ngx_http_realip_trust_module;
         // SAFETY: nginx sets the module up before it calls any of its functions.
-        unsafe { &*&raw const ngx_http_realip_trust_module }
+        unsafe { &*module }
     }
 }
 

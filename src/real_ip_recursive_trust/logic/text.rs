@@ -47,12 +47,12 @@ impl Text {
 
     fn octet(&mut self, octet: u8) {
         if octet >= 100 {
-            self.push(b'0' | octet / 100);
+            self.push(b'0' | (octet / 100));
         }
         if octet >= 10 {
-            self.push(b'0' | octet / 10 % 10);
+            self.push(b'0' | (octet / 10 % 10));
         }
-        self.push(b'0' | octet % 10);
+        self.push(b'0' | (octet % 10));
     }
 
     /// As RFC 5952 says, except that nginx writes the last 32 bits as an IPv4 address not only in
