@@ -15,8 +15,11 @@ pub mod placement;
 pub mod separators;
 pub mod walk;
 
+/// Fails on an input that shows a fault.
+pub type Check = fn(&[u8]);
+
 /// The checks by the names of their targets and of their folders in `corpus/`.
-pub const CHECKS: [(&str, fn(&[u8])); 7] = [
+pub const CHECKS: [(&str, Check); 7] = [
     ("args", args::check),
     ("callback", callback::check),
     ("escape", escape::check),
