@@ -102,7 +102,7 @@ fn check(prefix: &str, files: usize, vectors: usize) {
 
     let mut wrong = String::new();
     for (path, recording) in &recordings {
-        let differences = differences(&recording);
+        let differences = differences(recording);
         if let Some(first) = differences.first() {
             wrong += &format!("{path}: {} keys, the first {first}\n", differences.len());
         }
