@@ -7,7 +7,7 @@
 // Every test crate compiles this module for itself and uses a part of it.
 #![allow(dead_code)]
 // Tests stop at the first thing that is not as it should be; clippy.toml's `allow-*-in-tests` reaches only
-// functions marked `#[test]`.
+// functions marked `#[test]`. A test file with helpers of its own has to say the same for itself.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::expect_used,

@@ -513,7 +513,15 @@ impl Nginx {
     pub fn log_tail(&self) -> String {
         let log = self.error_log();
         let log = String::from_utf8_lossy(&log);
-        let mut lines: Vec<&str> = log.lines().filter(|line| !line.contains(" [debug] ")).collect();
+        // A debug message may go on for lines, which begin without a date.
+        let mut is_debug = false;
+        let is_told = |line: &&str| {
+            if line.starts_with("20") {
+                is_debug = line.contains(" [debug] ");
+            }
+            !is_debug
+        };
+        let mut lines: Vec<&str> = log.lines().filter(is_told).collect();
         if lines.is_empty() {
             lines = log.lines().collect();
         }
@@ -525,23 +533,28 @@ impl Nginx {
 
     /// Stops nginx in order and looks whether all was well: no `[alert]`, `[emerg]` or `[crit]` in the error
     /// log, no process that crashed, no sanitizer's or valgrind's report. Fails the test otherwise.
-    pub fn check(self) {
-        self.finish(&[], |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    pub fn check(mut self) {
+        if let Err(error) = self.end(&[]) {
+            panic!("{error}\n{}", self.log_tail());
+        }
     }
 
     /// As [`Nginx::check`], with the failure as an error and some of `[alert]`, `[emerg]`, `[crit]` allowed.
     /// `read` is shown the whole error log once nginx has ended.
     pub fn finish(mut self, allowed: &[&str], read: impl FnOnce(&[u8])) -> Result<()> {
-        let status = self.stop()?;
+        let ended = self.end(allowed);
         read(&self.error_log());
+        ended
+    }
+
+    fn end(&mut self, allowed: &[&str]) -> Result<()> {
+        let status = self.stop()?;
         let faults = faults(&self.error_log(), &self.stderr(), allowed);
         if !faults.is_empty() {
-            return Err(format!("nginx complained:\n{}\n{}", faults.join("\n"), self.log_tail()));
+            return Err(format!("nginx complained:\n{}", faults.join("\n")));
         }
         match status {
-            Some(status) if !status.success() => {
-                Err(format!("nginx ended with {status}\n{}", self.log_tail()))
-            }
+            Some(status) if !status.success() => Err(format!("nginx ended with {status}")),
             _ => Ok(()),
         }
     }
@@ -604,7 +617,7 @@ impl Drop for Nginx {
 pub fn faults(error_log: &[u8], stderr: &str, allowed: &[&str]) -> Vec<String> {
     const LEVELS: [&str; 3] = ["[alert]", "[emerg]", "[crit]"];
     const CRASHES: [&str; 3] = ["exited on signal", "Assertion ", "exited with fatal code"];
-    const REPORTS: [&str; 9] = [
+    const REPORTS: [&str; 10] = [
         "AddressSanitizer",
         "LeakSanitizer",
         "MemorySanitizer",
@@ -613,6 +626,7 @@ pub fn faults(error_log: &[u8], stderr: &str, allowed: &[&str]) -> Vec<String> {
         "runtime error:",
         "panicked at",
         "== Invalid ",
+        "definitely lost in loss record",
         "uninitialised value",
     ];
 
