@@ -13,8 +13,10 @@ pub struct Fake {
     acceptor: Option<JoinHandle<()>>,
 }
 
+type Answer = dyn Fn(&str) -> Vec<u8> + Send + Sync;
+
 struct State {
-    answer: Box<dyn Fn(&str) -> Vec<u8> + Send + Sync>,
+    answer: Box<Answer>,
     ending: AtomicBool,
     lines: AtomicUsize,
 }

@@ -130,7 +130,7 @@ fn a_server_that_never_failed_for_nginx_is_always_asked() {
 
 #[test]
 fn a_server_that_is_stopped() {
-    let mut servers = memcacheds(3);
+    let servers = memcacheds(3);
     let names = names(&servers);
     let keys = placed(&names);
     fill(&servers, &keys);

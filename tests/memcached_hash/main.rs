@@ -2,6 +2,14 @@
 //!
 //! `m..` in a test's name is the number of the public report that it answers.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
+
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -15,4 +23,5 @@ mod pages;
 mod perl;
 mod placement;
 mod recorded;
+mod resolve;
 mod values;

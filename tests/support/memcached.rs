@@ -150,6 +150,10 @@ impl Memcached {
     /// Freezes the process (SIGSTOP): the kernel still accepts connections, nobody answers.
     pub fn stop(&self) {
         self.send(Signal::STOP);
+        let pid = self.child.as_ref().map_or(0, Child::id);
+        // A thread may still answer before the signal gets to it.
+        let stopped = process::wait_until(PATIENCE, || process::is_stopped(pid));
+        assert!(stopped, "this memcached does not stop");
     }
 
     /// Lets a frozen process go on.

@@ -55,6 +55,16 @@ pub fn is_alive(pid: u32) -> bool {
     pid_of(pid).is_some_and(|pid| test_kill_process(pid).is_ok())
 }
 
+/// Whether SIGSTOP has stopped all threads of the process `pid`.
+pub fn is_stopped(pid: u32) -> bool {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return false };
+    threads.flatten().all(|thread| {
+        // pid (comm) state ...
+        let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+    })
+}
+
 fn pid_of(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
