@@ -47,12 +47,19 @@ impl Text {
 
     fn octet(&mut self, octet: u8) {
         if octet >= 100 {
-            self.push(b'0' | (octet / 100));
+            self.digit(octet / 100);
         }
         if octet >= 10 {
-            self.push(b'0' | (octet / 10 % 10));
+            self.digit(octet / 10 % 10);
         }
-        self.push(b'0' | (octet % 10));
+        self.digit(octet % 10);
+    }
+
+    fn digit(&mut self, digit: u8) {
+        self.push(match digit {
+            0..=9 => b'0' | digit,
+            _ => digit.wrapping_add(b'a' - 10),
+        });
     }
 
     /// As RFC 5952 says, except that nginx writes the last 32 bits as an IPv4 address not only in
@@ -89,8 +96,7 @@ impl Text {
         // A group of 0 is one digit.
         let digits = 4u32.saturating_sub((group | 1).leading_zeros() / 4);
         for i in (0..digits).rev() {
-            let digit = (group >> i.wrapping_mul(4) & 0xf) as u8;
-            self.push(if digit < 10 { b'0' | digit } else { digit.wrapping_add(b'a' - 10) });
+            self.digit((group >> i.wrapping_mul(4) & 0xf) as u8);
         }
     }
 }
