@@ -80,7 +80,7 @@ invalid address ""
 --- config
 --- must_die
 --- error_log
-invalid address "lb.example": neither an address nor a network; names are not resolved
+invalid address "lb.example": neither an address nor a network (names are not resolved)
 
 
 
@@ -98,7 +98,7 @@ invalid address "all"
 --- config
 --- must_die
 --- error_log
-invalid address "unix:": no entry of a header is a socket
+invalid address "unix:" (no entry of a header is a socket)
 
 
 

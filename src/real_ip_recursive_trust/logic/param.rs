@@ -70,11 +70,11 @@ impl fmt::Display for ParamError {
             Self::Duplicate(param) => write!(f, "duplicate parameter \"{param}\""),
             Self::Hops(param) => write!(f, "invalid number in \"{param}\""),
             Self::Socket(param) => {
-                write!(f, "invalid address \"{param}\": no entry of a header is a socket")
+                write!(f, "invalid address \"{param}\" (no entry of a header is a socket)")
             }
             Self::Address(param) => write!(
                 f,
-                "invalid address \"{param}\": neither an address nor a network; names are not resolved"
+                "invalid address \"{param}\": neither an address nor a network (names are not resolved)"
             ),
         }
     }
@@ -126,7 +126,7 @@ mod tests {
         for socket in ["unix:", "unix:/run/lb.sock", "UNIX:"] {
             is(
                 &[socket],
-                &format!("invalid address \"{socket}\": no entry of a header is a socket"),
+                &format!("invalid address \"{socket}\" (no entry of a header is a socket)"),
             );
         }
         for other in ["", "all", "lb.example", "300.1.1.1", "1.2.3.4/33", "2001:db8::/129", "hops"]
@@ -134,7 +134,7 @@ mod tests {
             is(
                 &[other],
                 &format!(
-                    "invalid address \"{other}\": neither an address nor a network; names are not resolved"
+                    "invalid address \"{other}\": neither an address nor a network (names are not resolved)"
                 ),
             );
         }
