@@ -12,19 +12,22 @@ TARGET_DIR := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 MODULE := $(TARGET_DIR)/release/libngx_cachefront.so
 
 ifdef NGINX_SOURCE_DIR
+override NGINX_SOURCE_DIR := $(shell realpath -m -- "$(NGINX_SOURCE_DIR)")
+export NGINX_SOURCE_DIR
 export NGINX_BUILD_DIR ?= $(NGINX_SOURCE_DIR)/objs
 CONFIGURED :=
 else
 CONFIGURED := configure
 endif
 
-.PHONY: help build configure demo test matrix deb deb-test check clean packages
+.PHONY: help build configure demo test matrix deb deb-test container-test check clean packages
 
 help: ## List the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: $(CONFIGURED) ## Build the module for the installed nginx
 	@scripts/packages.sh check build
+	@scripts/check-nginx.sh "$${NGINX_SOURCE_DIR:-$(NGINX)}" "$${NGINX_BUILD_DIR:-$(NGINX)/objs}"
 	$(CARGO) build --release --locked --lib
 	@echo "built $(MODULE)"
 
@@ -36,7 +39,7 @@ configure:
 demo: ## Install what is missing, build, and serve a cluster that Perl filled (DEMO_ONCE=1: ask, and end)
 	@scripts/packages.sh install build demo
 	@$(MAKE) --no-print-directory build
-	@scripts/demo.sh $(MODULE)
+	@scripts/demo.sh "$(MODULE)"
 
 test: ## Install what is missing, build, and run every test
 	@scripts/packages.sh install build demo test
@@ -49,12 +52,16 @@ matrix: ## Run every test with several versions of nginx (MATRIX="debian nginx-s
 
 deb: build ## Pack the module for Debian's nginx: build/deb/libnginx-mod-http-cachefront_*.deb
 	@scripts/packages.sh check deb
-	@scripts/deb.sh $(MODULE)
+	@scripts/deb.sh "$(MODULE)"
 
 deb-test: ## Install that package on this machine (as root), use it, and remove it
 	@scripts/packages.sh install build deb
 	@$(MAKE) --no-print-directory deb
 	@scripts/deb-test.sh build/deb/*.deb
+
+container-test: ## Build the image of Dockerfile without Docker (as root), start it and ask it
+	@scripts/packages.sh install build demo matrix container
+	@scripts/container-test.sh
 
 check: $(CONFIGURED) ## Check format and lints
 	$(CARGO) fmt --all -- --check

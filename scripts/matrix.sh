@@ -3,7 +3,7 @@
 # came out. MATRIX chooses them: any of the names that other-nginx.sh knows, or a version or the start of
 # one, which is then looked for among those of all names.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 CARGO=${CARGO:-cargo}
 all="debian nginx-src trixie sid"
 
@@ -59,7 +59,7 @@ for word in ${MATRIX:-$all}; do
         names+=("$word")
     fi
 done
-[[ -z $by_version ]] || names=($all)
+[[ -z $by_version ]] || read -ra names <<<"$all"
 
 for name in "${names[@]}"; do
     answer=$(scripts/other-nginx.sh "$name" 2>build/matrix.err)

@@ -8,8 +8,8 @@
 #   SUITE       the one of another Debian suite: trixie, sid
 #   DIR         the one whose sources are in DIR
 #
-# FLAGs are more for `configure`, where it is built from all of its sources. Ends with 3, and the reason,
-# if the nginx cannot be had on this machine.
+# FLAGs for `configure` stand in for those of the suite, where it is built from all of its sources. Ends
+# with 3, and the reason, if the nginx cannot be had on this machine.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 scripts=$root/scripts
@@ -18,16 +18,22 @@ CARGO=${CARGO:-cargo}
 
 name=$1
 shift
-extra=("$@")
 
 # All that Debian's nginx has of what the suite uses, so that no test is left out.
-flags=(
+suite_flags=(
     --with-compat --with-debug --with-threads --with-pcre-jit --error-log-path=stderr
     --with-http_addition_module --with-http_auth_request_module --with-http_dav_module
     --with-http_gunzip_module --with-http_gzip_static_module --with-http_realip_module
     --with-http_secure_link_module --with-http_slice_module --with-http_ssl_module
     --with-http_stub_status_module --with-http_sub_module --with-http_v2_module
 )
+if [[ $# -eq 0 ]]; then
+    flags=("${suite_flags[@]}")
+    kind=
+else
+    flags=("$@")
+    kind=-$(cksum <<<"$*" | cut -d' ' -f1)
+fi
 
 not_here() {
     echo "$*" >&2
@@ -47,18 +53,20 @@ version_of() {
 build() {
     local source=$1 version dir
     version=$(version_of "$source")
-    dir=$kept/$version${extra[*]:+-$(echo "${extra[*]}" | cksum | cut -d' ' -f1)}
-    if [[ $(cat "$dir/.built" 2>/dev/null) != "${flags[*]} ${extra[*]}" ]]; then
+    dir=$kept/$version$kind
+    if [[ $(cat "$dir/.built" 2>/dev/null) != "${flags[*]}" ]]; then
         rm -rf "$dir"
         mkdir -p "$dir"
-        cp -r --no-preserve=mode,ownership "$source/." "$dir"
-        # A release has `configure` on top, the repository in auto/.
-        if ! (cd "$dir" && sh "$(ls configure auto/configure 2>/dev/null | tail -n 1)" "${flags[@]}" "${extra[@]}" && make -j"$(nproc)") >"$dir.log" 2>&1; then
+        cp -r "$source/." "$dir"
+        chmod -R u+w "$dir"
+        # The repository has in auto/ what a release has on top.
+        [[ -e $dir/configure ]] || cp "$dir/auto/configure" "$dir"
+        if ! (cd "$dir" && sh configure "${flags[@]}" && make -j"$(nproc)") >"$dir.log" 2>&1; then
             tail -n 20 "$dir.log" >&2
             echo "error: nginx $version could not be built; see $dir.log" >&2
             exit 1
         fi
-        echo "${flags[*]} ${extra[*]}" >"$dir/.built"
+        echo "${flags[*]}" >"$dir/.built"
     fi
     answer "$version" "$dir" "$dir/objs/nginx"
 }
@@ -85,10 +93,11 @@ from_suite() {
     "$scripts/private-apt.sh" "$suite" mirror >/dev/null || not_here "no mirror has $suite"
     mkdir -p "$dir"
     cd "$dir"
+    rm -f nginx_*
     if "$scripts/private-apt.sh" "$suite" source --download-only --tar-only nginx >apt.log 2>&1; then
         rm -rf sources
         mkdir sources
-        tar -xf "$(ls -t nginx_*.orig.tar.?z | head -n 1)" -C sources --strip-components=1
+        tar -xf nginx_*.orig.tar.?z -C sources --strip-components=1
         build "$dir/sources"
     else
         unpack "$suite"

@@ -6,6 +6,7 @@ set -euo pipefail
 
 declare -A packages=(
     [build]="gcc libc6-dev make libclang-dev nginx nginx-dev"
+    [container]="buildah crun debian-archive-keyring debootstrap iproute2"
     [deb]="binutils curl dpkg-dev"
     [demo]="curl memcached libcache-memcached-fast-perl"
     [matrix]="debian-archive-keyring dpkg-dev libpcre2-dev libssl-dev patchelf zlib1g-dev"
@@ -20,19 +21,27 @@ for group in "$@"; do
     # An nginx of one's own choice is not taken from a package.
     for package in ${packages[$group]}; do
         [[ -n ${NGINX_SOURCE_DIR:-} && $package == nginx-dev ]] && continue
+        [[ -n ${LIBCLANG_PATH:-} && $package == libclang-dev ]] && continue
         [[ -n ${TEST_NGINX_BINARY:-} && $package == nginx ]] && continue
         needed+=("$package")
     done
 done
 
 missing=()
-for package in "${needed[@]}"; do
-    status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
-    [[ $status == installed ]] || missing+=("$package")
-done
+# Where packages are not Debian's, the build's own errors have to do.
+if command -v dpkg-query >/dev/null; then
+    for package in "${needed[@]}"; do
+        status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
+        [[ $status == installed ]] || missing+=("$package")
+    done
+fi
 
-if ! command -v "${CARGO:-cargo}" >/dev/null; then
-    echo "error: no cargo on PATH: install Rust 1.85 or newer (Debian 13: apt-get install cargo; else: rustup)" >&2
+# cargo and rustc cannot read this package at all when they are too old for its edition.
+oldest=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' "$(dirname "$0")/../Cargo.toml")
+found=$("${CARGO:-cargo}" --version 2>/dev/null | cut -d' ' -f2 || true)
+if [[ -z $found || $(printf '%s\n' "$oldest" "$found" | sort --version-sort | head -n 1) != "$oldest" ]]; then
+    echo "error: Rust $oldest or newer is needed, and ${CARGO:-cargo} is ${found:-not on PATH}" >&2
+    echo "install it with: apt-get install cargo (Debian 13 or newer), or rustup" >&2
     exit 1
 fi
 

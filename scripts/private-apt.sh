@@ -18,6 +18,7 @@ apt() {
 # Several archives may have a suite of this release's name: the one that Debian's key signed is meant.
 find_mirror() {
     local codename uri
+    # shellcheck source=/dev/null
     codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
     if [[ ! -r $keyring ]]; then
         echo "error: no $keyring: apt-get install debian-archive-keyring" >&2
