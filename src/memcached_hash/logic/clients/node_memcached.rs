@@ -74,16 +74,32 @@ impl Client for NodeMemcached {
 }
 
 impl NodeMemcached {
-    /// memcached.js tells hashring of the usual port in one of the two modes only.
+    /// memcached.js tells hashring of the usual port in one of the two modes only, and hashring takes
+    /// what follows the first colon for the port, which it is not in an IPv6 address.
     fn label(&self, name: &[u8]) -> Vec<u8> {
         match (Identity::parse(name), self.compatibility) {
             (Identity::Unix(path), _) => path.to_vec(),
-            (Identity::Inet { host, port }, Compatibility::Ketama) => {
+            (Identity::Inet { host, port }, Compatibility::Ketama) if !host.contains(&b':') => {
                 label::host_and_unusual_port(host, port)
             }
-            (Identity::Inet { host, port }, Compatibility::HashRing) => {
-                label::host_port(host, port)
-            }
+            (Identity::Inet { host, port }, _) => label::host_port(host, port),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_port_is_left_out_of_some_labels() {
+        let label = |compatibility, name: &str| {
+            let (hash, digest) = (Hash::Md5, hash::md5 as Digest);
+            NodeMemcached { hash, digest, compatibility }.label(name.as_bytes())
+        };
+        assert_eq!(label(Compatibility::Ketama, "mc:11211"), b"mc");
+        assert_eq!(label(Compatibility::Ketama, "mc:11212"), b"mc:11212");
+        assert_eq!(label(Compatibility::Ketama, "[2001:db8::1]:11211"), b"2001:db8::1:11211");
+        assert_eq!(label(Compatibility::HashRing, "mc:11211"), b"mc:11211");
     }
 }

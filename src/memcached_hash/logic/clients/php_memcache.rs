@@ -98,6 +98,26 @@ fn consistent(servers: &[Server<'_>], hash: Hash) -> Result<Method, BuildError> 
 fn label(name: &[u8]) -> Vec<u8> {
     match Identity::parse(name) {
         Identity::Unix(path) => [b"unix://", path, b":0"].concat(),
+        // It connects to an IPv6 address only if that is given in brackets.
+        Identity::Inet { host, port } if host.contains(&b':') => {
+            label::host_port(&[b"[", host, b"]"].concat(), port)
+        }
         Identity::Inet { host, port } => label::host_port(host, port),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_what_the_client_is_given() {
+        for (name, expected) in [
+            ("mc:11211", "mc:11211"),
+            ("[::1]:20000", "[::1]:20000"),
+            ("unix:/run/mc.sock", "unix:///run/mc.sock:0"),
+        ] {
+            assert_eq!(label(name.as_bytes()), expected.as_bytes());
+        }
     }
 }

@@ -18,8 +18,8 @@
 //! one server almost all keys.
 //!
 //! Everything on the wire is hashed. There are no weights: `weight` is not looked at. The ring is
-//! made of the servers' addresses: a host name is resolved when the configuration is read, as the
-//! client does when it starts, IPv4 first.
+//! made of the servers' addresses, as Java 14 and later write them: a host name is resolved when the
+//! configuration is read, as the client does when it starts, IPv4 first.
 
 use std::net::{IpAddr, ToSocketAddrs};
 use std::str;
@@ -110,12 +110,23 @@ fn label(name: &[u8]) -> Result<Vec<u8>, BuildError> {
         Identity::Inet { host, port } => (host, port),
     };
     let text = str::from_utf8(host).unwrap_or_default();
-    if text.parse::<IpAddr>().is_ok() {
-        return Ok(label::host_port(host, port));
+    if let Ok(address) = text.parse::<IpAddr>() {
+        return Ok(label::host_port(java_text(address).as_bytes(), port));
     }
 
     let address = address(text).ok_or_else(|| BuildError::NoAddress(text.into()))?;
-    Ok([host, b"/", &label::host_port(address.to_string().as_bytes(), port)].concat())
+    Ok([host, b"/", &label::host_port(java_text(address).as_bytes(), port)].concat())
+}
+
+/// All eight groups of an IPv6 address, and brackets around them.
+fn java_text(address: IpAddr) -> String {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => {
+            let groups = address.segments().map(|group| format!("{group:x}"));
+            format!("[{}]", groups.join(":"))
+        }
+    }
 }
 
 /// The address that Java would take.
@@ -123,4 +134,21 @@ fn address(host: &str) -> Option<IpAddr> {
     let addresses: Vec<_> = (host, 0).to_socket_addrs().ok()?.collect();
     let ipv4 = addresses.iter().find(|address| address.is_ipv4());
     ipv4.or(addresses.first()).map(|address| address.ip())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_those_of_java_17() {
+        for (name, expected) in [
+            ("127.0.0.1:11211", "127.0.0.1:11211"),
+            ("[::1]:11211", "[0:0:0:0:0:0:0:1]:11211"),
+            ("[2001:DB8::a:0b]:20000", "[2001:db8:0:0:0:0:a:b]:20000"),
+            ("[::ffff:1.2.3.4]:11211", "1.2.3.4:11211"),
+        ] {
+            assert_eq!(label(name.as_bytes()).unwrap(), expected.as_bytes(), "{name}");
+        }
+    }
 }
