@@ -43,11 +43,13 @@ demo: ## Install what is missing, build, and serve a cluster that Perl filled (D
 
 test: ## Install what is missing, build, and run every test
 	@scripts/packages.sh install build demo test
+	@scripts/clients.sh
 	@$(MAKE) --no-print-directory build
 	@scripts/test.sh
 
 matrix: ## Run every test with several versions of nginx (MATRIX="debian nginx-src trixie sid", or versions)
 	@scripts/packages.sh install build demo test matrix
+	@scripts/clients.sh
 	@scripts/matrix.sh
 
 deb: build ## Pack the module for Debian's nginx: build/deb/libnginx-mod-http-cachefront_*.deb

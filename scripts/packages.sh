@@ -1,11 +1,17 @@
 #!/usr/bin/env bash
-# packages.sh check|install GROUP...: the Debian packages that a job needs.
+# packages.sh check|install|offer GROUP...: the Debian packages that a job needs.
 #
-# `check` names all that are missing in one error; `install` installs them.
+# `check` names all that are missing in one error; `install` installs them; `offer` installs those that can
+# be had, and names the others.
 set -euo pipefail
 
 declare -A packages=(
     [build]="gcc libc6-dev make libclang-dev nginx nginx-dev"
+    [clients]="libspymemcached-java golang-github-bradfitz-gomemcache-dev nutcracker php-cli php-memcache php-memcached
+        python3-memcache python3-pylibmc python3-venv ruby ruby-dalli"
+    [clients-go]="golang-go"
+    [clients-java]="default-jdk-headless"
+    [clients-node]="nodejs npm"
     [container]="buildah crun debian-archive-keyring debootstrap iproute2"
     [deb]="binutils curl dpkg-dev"
     [demo]="curl memcached libcache-memcached-fast-perl"
@@ -47,16 +53,14 @@ fi
 
 [[ ${#missing[@]} -eq 0 ]] && exit 0
 
-case $action in
-check)
-    echo "error: missing packages: ${missing[*]}" >&2
-    echo "install them with: apt-get install ${missing[*]}" >&2
-    exit 1
-    ;;
-install)
-    echo "installing: ${missing[*]}"
-    as_root=()
-    [[ $EUID -eq 0 ]] || as_root=(sudo)
+as_root=()
+[[ $EUID -eq 0 ]] || as_root=(sudo)
+
+# install PACKAGE...: with all that apt says, if it fails.
+install() {
+    local log
+    log=$(mktemp)
+    echo "installing: $*"
     # A service of these that is started by its package would hold the ports and memory of the machine's own.
     policy=/usr/sbin/policy-rc.d
     if [[ ! -e $policy ]]; then
@@ -64,17 +68,39 @@ install)
         "${as_root[@]}" chmod +x "$policy"
         trap '"${as_root[@]}" rm -f "$policy"' EXIT
     fi
-    log=$(mktemp)
     if ! { "${as_root[@]}" apt-get update &&
-        DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+        DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y --no-install-recommends "$@"; } >"$log" 2>&1; then
         cat "$log" >&2
-        echo "error: could not install: ${missing[*]}" >&2
-        exit 1
+        echo "error: could not install: $*" >&2
+        return 1
     fi
     rm -f "$log"
+}
+
+case $action in
+check)
+    echo "error: missing packages: ${missing[*]}" >&2
+    echo "install them with: apt-get install ${missing[*]}" >&2
+    exit 1
+    ;;
+install)
+    install "${missing[@]}"
+    ;;
+offer)
+    # One that the lists do not have would keep apt from installing the others.
+    "${as_root[@]}" apt-get update >/dev/null 2>&1 || true
+    known=()
+    for package in "${missing[@]}"; do
+        if apt-cache show "$package" >/dev/null 2>&1; then
+            known+=("$package")
+        else
+            echo "apt has no package $package"
+        fi
+    done
+    [[ ${#known[@]} -eq 0 ]] || install "${known[@]}" || true
     ;;
 *)
-    echo "usage: packages.sh check|install GROUP..." >&2
+    echo "usage: packages.sh check|install|offer GROUP..." >&2
     exit 2
     ;;
 esac

@@ -9,6 +9,7 @@ output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 passed=0 failed=0 skipped=0
 broken=()
+left_out=()
 
 # step NAME COMMAND...: one more test, or as many as the command says to have run.
 step() {
@@ -23,6 +24,9 @@ step() {
         ran+=${BASH_REMATCH[1]} bad+=${BASH_REMATCH[2]}
         skipped=$((skipped + BASH_REMATCH[3]))
     done < <(grep -a '^test result:' "$output")
+    while read -r line; do
+        [[ $line =~ ^test\ (.*[^ ])\ +\.\.\.\ ignored ]] && left_out+=("${BASH_REMATCH[1]}")
+    done < <(grep -a '^test .* \.\.\. ignored' "$output")
     if [[ $status -ne 0 ]]; then
         broken+=("$name")
         [[ $bad -ne 0 ]] || bad=1
@@ -38,6 +42,7 @@ step "tests" "$CARGO" test --locked --no-fail-fast -- "$@"
 step "demo" env DEMO_ONCE=1 scripts/demo.sh "${CARGO_TARGET_DIR:-target}/release/libngx_cachefront.so"
 
 echo
+[[ ${#left_out[@]} -eq 0 ]] || printf 'skipped: %s\n' "${left_out[@]}"
 [[ ${#broken[@]} -eq 0 ]] || echo "failed: ${broken[*]}"
 if [[ $skipped -eq 0 ]]; then
     echo "$passed passed, $failed failed"

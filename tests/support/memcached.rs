@@ -1,7 +1,7 @@
 //! Real memcached servers on loopback.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -23,7 +23,7 @@ pub struct Memcached {
 
 #[derive(Debug, Clone)]
 enum Address {
-    Tcp(u16),
+    Tcp(SocketAddr),
     Unix(PathBuf),
 }
 
@@ -38,12 +38,18 @@ impl Memcached {
 
     /// As [`Memcached::start`], with the failure as an error.
     pub fn try_start() -> Result<Memcached> {
-        Memcached::launch(Address::Tcp(free_port()))
+        Memcached::start_at((Ipv4Addr::LOCALHOST, free_port()).into())
     }
 
     /// A server on 127.0.0.1 at a port that must be just this one, for a server that comes back.
     pub fn start_on(port: u16) -> Memcached {
-        Memcached::launch(Address::Tcp(port)).unwrap_or_else(|error| panic!("{error}"))
+        Memcached::start_at((Ipv4Addr::LOCALHOST, port).into())
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// A server on another loopback address, such as 127.0.0.2 or ::1, with the failure as an error.
+    pub fn start_at(address: SocketAddr) -> Result<Memcached> {
+        Memcached::launch(Address::Tcp(address))
     }
 
     /// A server on the Unix socket `path`.
@@ -54,9 +60,11 @@ impl Memcached {
     fn launch(address: Address) -> Result<Memcached> {
         let mut command = Command::new(find_tool("memcached", "memcached")?);
         match &address {
-            Address::Tcp(port) => {
-                command.args(["-l", "127.0.0.1", "-U", "0", "-p"]).arg(port.to_string())
-            }
+            Address::Tcp(address) => command
+                .args(["-U", "0", "-l"])
+                .arg(address.ip().to_string())
+                .arg("-p")
+                .arg(address.port().to_string()),
             Address::Unix(path) => command.arg("-s").arg(path),
         };
         command.args(["-m", "32", "-t", "1"]);
@@ -79,7 +87,7 @@ impl Memcached {
     /// The TCP port. Fails the test for a server on a Unix socket.
     pub fn port(&self) -> u16 {
         match self.address {
-            Address::Tcp(port) => port,
+            Address::Tcp(address) => address.port(),
             Address::Unix(_) => panic!("this memcached has a Unix socket, not a port"),
         }
     }
@@ -183,8 +191,8 @@ impl Memcached {
 
     fn connect(&self) -> std::io::Result<Box<dyn Stream>> {
         Ok(match &self.address {
-            Address::Tcp(port) => {
-                let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, *port))?;
+            Address::Tcp(address) => {
+                let stream = TcpStream::connect(address)?;
                 stream.set_read_timeout(Some(PATIENCE))?;
                 stream.set_nodelay(true)?;
                 Box::new(stream)
