@@ -14,7 +14,6 @@
 mod support;
 
 mod balancing;
-mod cluster;
 mod configuration;
 mod fake;
 mod faults;
@@ -25,3 +24,5 @@ mod placement;
 mod recorded;
 mod resolve;
 mod values;
+
+use support::cluster;

@@ -7,9 +7,6 @@
 // As in tests/support: a test stops at the first thing that is not as it should be.
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::unwrap_used)]
 
-#[allow(dead_code)]
-#[path = "../memcached_hash/cluster.rs"]
-mod cluster;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -27,7 +24,7 @@ use libtest_mimic::{Arguments, Trial};
 use cases::Case;
 use pool::Pool;
 use programs::{Client, Presence};
-use support::Result;
+use support::{Result, cluster};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();

@@ -16,6 +16,7 @@
     clippy::unwrap_used
 )]
 
+pub mod cluster;
 pub mod fixture;
 pub mod http;
 pub mod memcached;

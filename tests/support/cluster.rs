@@ -1,8 +1,8 @@
 //! nginx in front of memcached servers.
 
-use crate::support::http::{Connection, Response};
-use crate::support::memcached::Memcached;
-use crate::support::nginx::{Builder, Nginx};
+use super::http::{Connection, Response};
+use super::memcached::Memcached;
+use super::nginx::{Builder, Nginx};
 
 /// `number` memcached servers.
 pub fn memcacheds(number: usize) -> Vec<Memcached> {
