@@ -56,7 +56,7 @@ impl fmt::Display for Unusable {
         let known = offset_of!(LocConf, recursive);
         match self {
             Self::Missing => {
-                write!(f, "needs {NAME}: build nginx with --with-http_realip_module")
+                write!(f, "needs {NAME}, and this nginx was built without it")
             }
             Self::Unknown { offset: Some(offset) } => write!(
                 f,
@@ -236,5 +236,77 @@ fn net(cidr: &ngx_cidr_t) -> Option<IpNet> {
             }
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::mem::MaybeUninit;
+
+    use ngx::ffi::ngx_cycle_t;
+
+    use super::*;
+    use crate::nginx::module::ngx_str;
+
+    /// Looks for realip in an nginx with these modules, each with a directive at an offset.
+    fn find(modules: &[(&CStr, &'static str, usize)]) -> Result<RealIp, Unusable> {
+        let mut commands: Vec<[ngx_command_t; 2]> = modules
+            .iter()
+            .map(|&(_, name, offset)| {
+                let command = ngx_command_t { name: ngx_str(name), ..ngx_command_t::empty() };
+                [ngx_command_t { offset, ..command }, ngx_command_t::empty()]
+            })
+            .collect();
+        let modules: Vec<ngx_module_t> = modules
+            .iter()
+            .zip(&mut commands)
+            .map(|((name, ..), commands)| ngx_module_t {
+                name: name.as_ptr().cast_mut(),
+                type_: NGX_HTTP_MODULE as usize,
+                commands: commands.as_mut_ptr(),
+                ..ngx_module_t::default()
+            })
+            .collect();
+        let mut table: Vec<*mut ngx_module_t> =
+            modules.iter().map(|module| ptr::from_ref(module).cast_mut()).collect();
+        table.push(ptr::null_mut());
+
+        // SAFETY: all zero is a value of both, and nothing but what is set here is looked at.
+        unsafe {
+            let mut cycle: ngx_cycle_t = MaybeUninit::zeroed().assume_init();
+            cycle.modules = table.as_mut_ptr();
+            let mut cf: ngx_conf_t = MaybeUninit::zeroed().assume_init();
+            cf.cycle = &raw mut cycle;
+            RealIp::find(&raw mut cf)
+        }
+    }
+
+    const OTHER: (&CStr, &str, usize) = (c"ngx_http_geo_module", "real_ip_recursive", 8);
+
+    #[test]
+    fn finds_the_realip_that_it_knows() {
+        let realip = (c"ngx_http_realip_module", "real_ip_recursive", 40);
+        assert!(find(&[OTHER, realip, OTHER]).is_ok());
+    }
+
+    #[test]
+    fn says_that_realip_is_missing() {
+        let error = find(&[OTHER]).err().unwrap().to_string();
+        assert_eq!(error, "needs ngx_http_realip_module, and this nginx was built without it");
+    }
+
+    #[test]
+    fn refuses_a_realip_whose_configuration_is_another() {
+        let error = find(&[(c"ngx_http_realip_module", "real_ip_recursive", 48)]).err().unwrap();
+        assert_eq!(
+            error.to_string(),
+            "the ngx_http_realip_module of this nginx is not known: its configuration has \
+             \"real_ip_recursive\" at offset 48, not 40"
+        );
+        let error = find(&[(c"ngx_http_realip_module", "set_real_ip_from", 0)]).err().unwrap();
+        assert_eq!(
+            error.to_string(),
+            "the ngx_http_realip_module of this nginx is not known: it has no \"real_ip_recursive\""
+        );
     }
 }
