@@ -1,6 +1,14 @@
 //! No memory: each call with which the module takes memory of nginx fails once. The request that it was for
 //! fails as nginx's own do, with 500 or a connection that ends, and the worker goes on.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
+
 #[path = "../support/mod.rs"]
 mod support;
 
