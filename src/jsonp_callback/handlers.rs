@@ -201,7 +201,7 @@ fn refuse(request: &mut Request, status: u16) -> Then {
     let Some(wrapping) = Wrapping::refusal(&request.pool()) else {
         return Then::Return(Status::NGX_ERROR);
     };
-    request.discard_response(JsonpCallback::module());
+    request.discard_response();
     set_wrapping(request, Some(wrapping));
     Then::Return(Status(status as ngx_int_t))
 }

@@ -1,8 +1,11 @@
 //! Tables that describe a module to nginx.
 
 use core::ffi::{CStr, c_void};
+use core::iter;
 
-use ngx::ffi::{NGX_HTTP_MODULE, ngx_command_t, ngx_http_module_t, ngx_module_t, ngx_str_t};
+use ngx::ffi::{
+    NGX_HTTP_MODULE, ngx_command_t, ngx_cycle_t, ngx_http_module_t, ngx_module_t, ngx_str_t,
+};
 
 use super::conf::SetHandler;
 
@@ -18,6 +21,27 @@ pub(crate) const fn http_module(
         commands,
         type_: NGX_HTTP_MODULE as usize,
         ..ngx_module_t::default()
+    }
+}
+
+/// The HTTP module of this name, if this nginx has it. For a module that need not be there, so that nothing of it
+/// can be linked.
+///
+/// # Safety
+///
+/// `cycle` is one that nginx runs or reads a configuration for.
+pub(crate) unsafe fn find(cycle: *const ngx_cycle_t, name: &CStr) -> Option<&'static ngx_module_t> {
+    // SAFETY: the cycle's modules end with null, have C strings for names, and are not unloaded as long as its
+    // configuration lives.
+    unsafe {
+        let first = (*cycle).modules.cast_const();
+        iter::successors(Some(first), |&module| Some(module.add(1)))
+            .map_while(|module| (*module).as_ref())
+            .find(|module| {
+                module.type_ == NGX_HTTP_MODULE as usize
+                    && !module.name.is_null()
+                    && CStr::from_ptr(module.name) == name
+            })
     }
 }
 

@@ -3,20 +3,21 @@
 //! `ngx_http_realip_module` may be missing from nginx, so nothing of it is linked; it is looked up by
 //! name. Its configuration is private to it, and is mirrored here, which is checked at start.
 
-use core::ffi::{CStr, c_void};
+use core::ffi::c_void;
 use core::fmt;
 use core::mem::offset_of;
 use core::ptr::{self, NonNull};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use ngx::ffi::{
-    AF_INET, AF_INET6, NGX_HTTP_MODULE, ngx_array_t, ngx_cidr_t, ngx_command_t, ngx_conf_t,
-    ngx_flag_t, ngx_module_t, ngx_pool_cleanup_t, ngx_str_t, ngx_uint_t,
+    AF_INET, AF_INET6, ngx_array_t, ngx_cidr_t, ngx_command_t, ngx_conf_t, ngx_flag_t,
+    ngx_module_t, ngx_pool_cleanup_t, ngx_str_t, ngx_uint_t,
 };
 use ngx::http::{HttpModuleConfExt, Request};
 
 use super::addr::{ipv4, ipv6};
 use super::headers::HeaderName;
+use super::module;
 use super::request::RequestExt;
 
 /// `ngx_http_realip_loc_conf_t`, the same from nginx 1.22.0 to 1.31.4.
@@ -77,18 +78,8 @@ impl RealIp {
     ///
     /// `cf` is what nginx passed to the callback that is running.
     pub(crate) unsafe fn find(cf: *mut ngx_conf_t) -> Result<Self, Unusable> {
-        // SAFETY: nginx passes a valid `cf`; the cycle's modules end with null, and are never unloaded
-        // as long as the cycle's configuration lives.
-        let module = unsafe {
-            let mut modules = (*(*cf).cycle).modules.cast_const();
-            loop {
-                let Some(module) = (*modules).as_ref() else { break None };
-                if is_realip(module) {
-                    break Some(module);
-                }
-                modules = modules.add(1);
-            }
-        };
+        // SAFETY: nginx passes a valid `cf`.
+        let module = unsafe { module::find((*cf).cycle, c"ngx_http_realip_module") };
         let module = module.ok_or(Unusable::Missing)?;
         // SAFETY: a module's commands end with one that has no name.
         let offset = unsafe { offset_of_command(module.commands, b"real_ip_recursive") };
@@ -194,13 +185,6 @@ impl Replacement {
             unsafe { handler(data) };
         }
     }
-}
-
-fn is_realip(module: &ngx_module_t) -> bool {
-    module.type_ == NGX_HTTP_MODULE as usize
-        && !module.name.is_null()
-        // SAFETY: a module's name is a C string.
-        && unsafe { CStr::from_ptr(module.name) } == c"ngx_http_realip_module"
 }
 
 /// Where the directive's field stands in its module's configuration.

@@ -1,16 +1,16 @@
 //! The header of a response, for output filters.
 
+use core::ffi::c_void;
 use core::ptr::{self, NonNull};
-use core::slice;
 
 use ngx::ffi::{
-    NGX_HTTP_GET, NGX_HTTP_HEAD, NGX_HTTP_MODULE, ngx_cycle, ngx_hash_t, ngx_http_clean_header,
-    ngx_http_request_t, ngx_http_test_content_type, ngx_http_weak_etag, ngx_list_push,
-    ngx_module_t, ngx_output_chain_ctx_t, ngx_str_t, ngx_table_elt_t, off_t,
+    NGX_HTTP_GET, NGX_HTTP_HEAD, ngx_cycle, ngx_hash_t, ngx_http_clean_header, ngx_http_request_t,
+    ngx_http_test_content_type, ngx_http_weak_etag, ngx_list_push, ngx_module_t,
+    ngx_output_chain_ctx_t, ngx_str_t, ngx_table_elt_t, off_t,
 };
 use ngx::http::Request;
 
-use super::module::ngx_str;
+use super::module::{self, ngx_str};
 use super::request::RequestExt;
 
 unsafe extern "C" {
@@ -92,10 +92,11 @@ pub(crate) trait ResponseExt {
     fn is_upstream_over(&self) -> bool;
 
     /// Forgets the response that was to be sent, so that the filter can answer with an error of its own, by
-    /// returning its status: the header, and what the filters before this one, those behind `module` in
-    /// nginx's table, were to do with the body (compare `ngx_http_filter_finalize_request`, which closes the
-    /// connection).
-    fn discard_response(&mut self, module: &ngx_module_t);
+    /// returning its status: the header, and that gunzip was to decode the body, which would be the error's.
+    ///
+    /// Contexts of other modules stay (`ngx_http_filter_finalize_request` clears them all, and closes the
+    /// connection): what keeps its state of the request there, such as Lua, goes on with it.
+    fn discard_response(&mut self);
 }
 
 impl ResponseExt for Request {
@@ -243,19 +244,13 @@ impl ResponseExt for Request {
             .is_some_and(|upstream| upstream.cleanup.is_null())
     }
 
-    fn discard_response(&mut self, module: &ngx_module_t) {
-        let r: *mut ngx_http_request_t = self.as_mut();
-        // SAFETY: `r` is live; the cycle has `modules_n` modules, and each HTTP module has a slot for its
-        // context.
+    fn discard_response(&mut self) {
+        // SAFETY: the request is live, and belongs to the running cycle. Without a context, gunzip passes on what it
+        // is given.
         unsafe {
-            ngx_http_clean_header(r);
-            let cycle = &*ngx_cycle;
-            let modules = slice::from_raw_parts(cycle.modules, cycle.modules_n);
-            let behind = modules.iter().skip_while(|&&other| !ptr::eq(other, module)).skip(1);
-            for other in behind.filter_map(|other| other.as_ref()) {
-                if other.type_ == NGX_HTTP_MODULE as usize {
-                    *(*r).ctx.add(other.ctx_index) = ptr::null_mut();
-                }
+            ngx_http_clean_header(self.as_mut());
+            if let Some(gunzip) = module::find(ngx_cycle, c"ngx_http_gunzip_filter_module") {
+                self.set_context::<c_void>(gunzip, None);
             }
         }
     }
