@@ -225,9 +225,10 @@ fn net(cidr: &ngx_cidr_t) -> Option<IpNet> {
 
 #[cfg(test)]
 mod tests {
+    use core::ffi::CStr;
     use core::mem::MaybeUninit;
 
-    use ngx::ffi::ngx_cycle_t;
+    use ngx::ffi::{NGX_HTTP_MODULE, ngx_cycle_t};
 
     use super::*;
     use crate::nginx::module::ngx_str;
