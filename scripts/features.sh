@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# tests/loading.rs with one nginx after another that lacks a part, and with one that lacks all that can be
+# left out. The library is that of a complete nginx wherever nginx takes it, as it does from a package.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+CARGO=${CARGO:-cargo}
+complete=$PWD/build/features/complete
+rows=()
+total_passed=0 total_failed=0
+
+# nginx FLAG...: sets version, sources and binary to those of nginx-src's nginx, with these flags.
+nginx() {
+    IFS=$'\t' read -r version sources binary < <(scripts/other-nginx.sh nginx-src --with-cc-opt=-O0 "$@")
+    [[ -n $binary ]] || exit 1
+}
+
+# library TARGET_DIR: builds the library for that nginx.
+library() {
+    NGINX_SOURCE_DIR=$sources NGINX_BUILD_DIR=$sources/objs \
+        "$CARGO" build --release --locked --lib --target-dir "$1" || exit 1
+}
+
+# lacks NAME LIBRARY: runs the tests in that nginx.
+lacks() {
+    local name=$1 passed failed
+    echo "== nginx $version, $name"
+    TEST_NGINX_BINARY=$binary TEST_NGINX_MODULE=$2/release/libngx_cachefront.so \
+        "$CARGO" test --locked --test loading --target-dir "$complete" 2>&1 | tee "$complete/test.log"
+    read -r passed failed < <(awk '/^test result: / {p += $4; f += $6} END {print p + 0, f + 0}' "$complete/test.log")
+    ((passed > 0)) || failed=1
+    rows+=("$(printf '%-22s  %s' "$name" "$passed passed, $failed failed")")
+    total_passed=$((total_passed + passed)) total_failed=$((total_failed + failed))
+}
+
+realip=--with-http_realip_module
+gunzip=--with-http_gunzip_module
+threads=--with-threads
+base=(--with-compat)
+
+nginx "${base[@]}" $realip $gunzip $threads
+export NGINX_SOURCE_DIR=$sources NGINX_BUILD_DIR=$sources/objs
+library "$complete"
+lacks "complete" "$complete"
+
+nginx "${base[@]}" $gunzip $threads
+lacks "without realip" "$complete"
+nginx "${base[@]}" $realip $threads
+lacks "without gunzip" "$complete"
+nginx "${base[@]}" $realip $gunzip
+lacks "without threads" "$complete"
+for module in memcached gzip ssi; do
+    nginx "${base[@]}" $realip $gunzip $threads "--without-http_${module}_module"
+    lacks "without $module" "$complete"
+done
+
+# PCRE is part of what nginx compares, even of one that takes modules of other builds.
+nginx "${base[@]}" $realip $gunzip $threads --without-pcre --without-http_rewrite_module
+library "$PWD/build/features/pcre"
+lacks "without PCRE" "$PWD/build/features/pcre"
+
+# Without --with-compat, what is left out is missing from nginx's structures too.
+nginx --without-pcre --without-http-cache $(
+    for module in access auth_basic autoindex browser empty_gif fastcgi geo grpc gzip limit_conn limit_req \
+        map memcached mirror referer rewrite scgi split_clients ssi upstream_hash upstream_ip_hash \
+        upstream_keepalive upstream_least_conn upstream_random upstream_zone userid uwsgi; do
+        echo "--without-http_${module}_module"
+    done
+)
+library "$PWD/build/features/bare"
+lacks "without any of it" "$PWD/build/features/bare"
+
+printf '\n%-22s  %s\n' nginx result
+printf '%s\n' "${rows[@]}"
+printf '\n%s passed, %s failed\n' "$total_passed" "$total_failed"
+[[ $total_failed -eq 0 ]]
