@@ -59,13 +59,13 @@ library "$PWD/build/features/pcre"
 lacks "without PCRE" "$PWD/build/features/pcre"
 
 # Without --with-compat, what is left out is missing from nginx's structures too.
-nginx --without-pcre --without-http-cache $(
-    for module in access auth_basic autoindex browser empty_gif fastcgi geo grpc gzip limit_conn limit_req \
-        map memcached mirror referer rewrite scgi split_clients ssi upstream_hash upstream_ip_hash \
-        upstream_keepalive upstream_least_conn upstream_random upstream_zone userid uwsgi; do
-        echo "--without-http_${module}_module"
-    done
-)
+bare=(--without-pcre --without-http-cache)
+for module in access auth_basic autoindex browser empty_gif geo grpc gzip limit_conn limit_req map memcached \
+    mirror referer rewrite split_clients ssi upstream_hash upstream_ip_hash upstream_keepalive \
+    upstream_least_conn upstream_random upstream_zone userid; do
+    bare+=("--without-http_${module}_module")
+done
+nginx "${bare[@]}"
 library "$PWD/build/features/bare"
 lacks "without any of it" "$PWD/build/features/bare"
 

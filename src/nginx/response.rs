@@ -214,11 +214,16 @@ impl ResponseExt for Request {
         Some(())
     }
 
+    #[cfg(ngx_feature = "http_gzip")]
     fn set_gzip_ok(&mut self, ok: Option<bool>) {
         let r = self.as_mut();
         r.set_gzip_tested(ok.is_some().into());
         r.set_gzip_ok(ok.unwrap_or(false).into());
     }
+
+    /// An nginx without gzip and gunzip has nowhere to note it.
+    #[cfg(not(ngx_feature = "http_gzip"))]
+    fn set_gzip_ok(&mut self, _ok: Option<bool>) {}
 
     fn need_in_memory(&mut self) {
         self.as_mut().set_filter_need_in_memory(1);
