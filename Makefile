@@ -20,7 +20,7 @@ else
 CONFIGURED := configure
 endif
 
-.PHONY: help build configure demo test matrix deb deb-test container-test check clean packages
+.PHONY: help build configure demo test matrix features build-checks deb deb-test container-test check clean packages
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,14 @@ matrix: ## Run every test with several versions of nginx (MATRIX="debian nginx-s
 	@scripts/packages.sh install build demo test matrix
 	@scripts/clients.sh
 	@scripts/matrix.sh
+
+features: ## Load the module into nginx without realip, memcached, gzip, gunzip, SSI, PCRE, threads
+	@scripts/packages.sh install build demo test matrix
+	@scripts/features.sh
+
+build-checks: ## Build it as packagers do: sources read-only, offline, with Debian's flags; twice the same
+	@scripts/packages.sh install build deb
+	@scripts/build-checks.sh
 
 deb: build ## Pack the module for Debian's nginx: build/deb/libnginx-mod-http-cachefront_*.deb
 	@scripts/packages.sh check deb
