@@ -12,10 +12,11 @@ import net.spy.memcached.ConnectionFactory;
 import net.spy.memcached.ConnectionFactoryBuilder;
 import net.spy.memcached.ConnectionFactoryBuilder.Locator;
 import net.spy.memcached.ConnectionObserver;
-import net.spy.memcached.DefaultConnectionFactory;
 import net.spy.memcached.DefaultHashAlgorithm;
 import net.spy.memcached.KetamaConnectionFactory;
 import net.spy.memcached.MemcachedClient;
+import net.spy.memcached.transcoders.SerializingTranscoder;
+import net.spy.memcached.transcoders.Transcoder;
 
 /**
  * spymemcached: `java-spymemcached.java version`, or
@@ -62,23 +63,28 @@ class SpymemcachedFill {
 
     private static ConnectionFactory factory(String mode, ConnectionObserver observer) {
         List<ConnectionObserver> observers = new ArrayList<>(List.of(observer));
-        ConnectionFactoryBuilder builder = new ConnectionFactoryBuilder().setInitialObservers(observers);
+        // nginx does not decompress what it finds.
+        SerializingTranscoder transcoder = new SerializingTranscoder();
+        transcoder.setCompressionThreshold(Integer.MAX_VALUE);
+
+        ConnectionFactoryBuilder builder = new ConnectionFactoryBuilder();
+        builder.setInitialObservers(observers).setTranscoder(transcoder);
         switch (mode) {
             case "default":
-                return new DefaultConnectionFactory() {
-                    public Collection<ConnectionObserver> getInitialObservers() {
-                        return observers;
-                    }
-                };
+                return builder.build();
             case "KetamaConnectionFactory":
                 return new KetamaConnectionFactory() {
                     public Collection<ConnectionObserver> getInitialObservers() {
                         return observers;
                     }
+
+                    public Transcoder<Object> getDefaultTranscoder() {
+                        return transcoder;
+                    }
                 };
             case "CONSISTENT FNV1A_32_HASH":
-                builder.setLocatorType(Locator.CONSISTENT).setHashAlg(DefaultHashAlgorithm.FNV1A_32_HASH);
-                return builder.build();
+                builder.setLocatorType(Locator.CONSISTENT);
+                return builder.setHashAlg(DefaultHashAlgorithm.FNV1A_32_HASH).build();
             default:
                 return builder.setHashAlg(DefaultHashAlgorithm.valueOf(mode)).build();
         }

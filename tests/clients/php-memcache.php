@@ -18,6 +18,8 @@ $settings = [
     'standard fnv' => ['hash_strategy' => 'standard', 'hash_function' => 'fnv'],
     'prefix' => ['prefix_static_key' => 'app:'],
 ][$mode];
+// nginx does not decompress what it finds.
+$settings['compress_threshold'] = 0;
 foreach ($settings as $name => $value) {
     ini_set("memcache.$name", $value) !== false || fail("memcache.$name is refused");
 }

@@ -44,6 +44,8 @@ if ($mode === 'memcached.default_consistent_hash') {
     ini_set($mode, 1) !== false || fail("$mode is refused");
 }
 $client = new Memcached();
+// nginx does not decompress what it finds.
+$client->setOption(Memcached::OPT_COMPRESSION, false);
 foreach ($options as $option => $value) {
     $client->setOption($option, $value) || fail("option $option is refused");
 }

@@ -26,6 +26,6 @@ options = { 'default' => {}, 'namespace' => { namespace: 'app' } }.fetch(mode)
 client = Dalli::Client.new(servers, options)
 $stdin.set_encoding('UTF-8')
 $stdin.each_line(chomp: true) do |key|
-  # Without `raw`, what is stored is Ruby's own serialisation of the value.
-  client.set(key, "#{tag} #{key}", nil, raw: true) or abort("not stored: #{key}")
+  # Without `raw`, what is stored is Ruby's own serialisation; and nginx does not decompress what it finds.
+  client.set(key, "#{tag} #{key}", nil, raw: true, compress: false) or abort("not stored: #{key}")
 end

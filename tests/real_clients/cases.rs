@@ -18,6 +18,8 @@ pub struct Case {
     pub pool: Kind,
     pub weights: [u32; 3],
     pub keys: Keys,
+    /// Whether the values are of a length that some clients compress unless they are told not to.
+    pub long_values: bool,
 }
 
 impl Case {
@@ -30,7 +32,14 @@ impl Case {
             pool: Kind::Addresses,
             weights: [1, 1, 1],
             keys: Keys::All,
+            long_values: false,
         }
+    }
+
+    /// What stands before the key in its value.
+    pub fn tag(&self) -> String {
+        let length = if self.long_values { 30_000 } else { 0 };
+        format!("{}{}", self.client, ".".repeat(length))
     }
 
     fn namespace(self, namespace: &'static str) -> Case {
@@ -48,6 +57,10 @@ impl Case {
     fn ascii(self) -> Case {
         Case { keys: Keys::Ascii, ..self }
     }
+
+    fn long_values(self) -> Case {
+        Case { long_values: true, ..self }
+    }
 }
 
 impl fmt::Display for Case {
@@ -55,6 +68,9 @@ impl fmt::Display for Case {
         write!(f, "{}", self.mode)?;
         if self.weights != [1, 1, 1] {
             write!(f, ", weights {:?}", self.weights)?;
+        }
+        if self.long_values {
+            write!(f, ", long values")?;
         }
         match self.pool {
             Kind::Addresses => Ok(()),
@@ -92,6 +108,7 @@ fn php_memcached() -> Vec<Case> {
     let consistent = "client=libmemcached distribution=consistent";
     vec![
         case("default", "client=libmemcached").ascii(),
+        case("default", "client=libmemcached").ascii().long_values(),
         case("default", "client=libmemcached").ascii().weights([2, 1, 4]),
         case("default", "client=libmemcached").ascii().on(Kind::Sockets),
         case("md5", "client=libmemcached hash=md5").ascii(),
@@ -136,6 +153,7 @@ fn php_memcache() -> Vec<Case> {
     let standard = "client=php_memcache hash_strategy=standard";
     vec![
         case("default", "client=php_memcache"),
+        case("default", "client=php_memcache").long_values(),
         case("default", "client=php_memcache").weights([2, 1, 4]),
         case("default", "client=php_memcache").on(Kind::Names),
         case("default", "client=php_memcache").on(Kind::UsualPort),
@@ -153,6 +171,7 @@ fn python_memcached(client: &'static str, parameters: &'static str) -> Vec<Case>
     let case = |mode| Case::new(client, mode, parameters);
     vec![
         case("default"),
+        case("default").long_values(),
         case("default").weights([2, 1, 4]),
         case("default").on(Kind::Ipv6),
         case("default").on(Kind::Sockets),
@@ -167,6 +186,7 @@ fn pylibmc(client: &'static str) -> Vec<Case> {
     let weighted = "client=libmemcached distribution=ketama_weighted";
     let mut cases = vec![
         case("default", "client=libmemcached"),
+        case("default", "client=libmemcached").long_values(),
         case("binary", "client=libmemcached"),
         case("md5", "client=libmemcached hash=md5"),
         case("fnv1a_32", "client=libmemcached hash=fnv1a_32"),
@@ -194,6 +214,7 @@ fn pymemcache() -> Vec<Case> {
     let case = |mode, parameters| Case::new("pymemcache", mode, parameters);
     vec![
         case("default", "client=pymemcache"),
+        case("default", "client=pymemcache").long_values(),
         case("bytes", "client=pymemcache keys=bytes").ascii(),
         case("prefix", "client=pymemcache").namespace("app:"),
         case("default", "client=pymemcache").on(Kind::Names),
@@ -207,6 +228,7 @@ fn dalli() -> Vec<Case> {
     let case = |mode| Case::new("dalli", mode, "client=dalli");
     vec![
         case("default"),
+        case("default").long_values(),
         case("default").weights([2, 1, 4]),
         case("namespace").namespace("app:"),
         case("default").on(Kind::Names),
@@ -220,6 +242,7 @@ fn node_memcached() -> Vec<Case> {
     let case = |mode, parameters| Case::new("node-memcached", mode, parameters);
     vec![
         case("default", "client=node_memcached"),
+        case("default", "client=node_memcached").long_values(),
         case("default", "client=node_memcached").weights([2, 1, 4]),
         case("default", "client=node_memcached").on(Kind::Names),
         case("default", "client=node_memcached").on(Kind::UsualPort),
@@ -233,13 +256,18 @@ fn node_memcached() -> Vec<Case> {
 
 fn memjs() -> Vec<Case> {
     let case = |pool| Case::new("memjs", "default", "client=memjs").on(pool);
-    vec![case(Kind::Addresses), case(Kind::Names), case(Kind::UsualPort)]
+    vec![
+        case(Kind::Addresses),
+        case(Kind::Addresses).long_values(),
+        case(Kind::Names),
+        case(Kind::UsualPort),
+    ]
 }
 
 /// It refuses keys that are not ASCII.
 fn gomemcache() -> Vec<Case> {
     let case = || Case::new("gomemcache", "default", "client=gomemcache").ascii();
-    vec![case(), case().on(Kind::Ipv6), case().on(Kind::Sockets)]
+    vec![case(), case().long_values(), case().on(Kind::Ipv6), case().on(Kind::Sockets)]
 }
 
 fn spymemcached() -> Vec<Case> {
@@ -247,6 +275,7 @@ fn spymemcached() -> Vec<Case> {
     let ketama = "client=spymemcached locator=ketama";
     vec![
         case("default", "client=spymemcached"),
+        case("default", "client=spymemcached").long_values(),
         case("CRC_HASH", "client=spymemcached hash=crc"),
         case("FNV1_64_HASH", "client=spymemcached hash=fnv1_64"),
         case("FNV1A_32_HASH", "client=spymemcached hash=fnv1a_32"),

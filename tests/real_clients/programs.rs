@@ -5,6 +5,7 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use crate::cases::Case;
 use crate::pool::Pool;
 use crate::support::tools::find_tool;
 use crate::support::{Result, process};
@@ -103,14 +104,14 @@ impl Client {
         ))
     }
 
-    /// Lets the client store each of `keys`, with its own name and the key as the value.
-    pub fn fill(&self, mode: &str, pool: &Pool, keys: &[String]) -> Result<()> {
+    /// Lets the client store each of `keys`, with the case's tag and the key as the value.
+    pub fn fill(&self, case: &Case, pool: &Pool, keys: &[String]) -> Result<()> {
         let (file, run) = match self.program {
             Program::Script(file, run) => (file, run),
-            Program::Twemproxy => return twemproxy::fill(mode, pool, keys, self.name),
+            Program::Twemproxy => return twemproxy::fill(case, pool, keys),
         };
-        let words = ["fill", mode, self.name].map(str::to_owned).into_iter();
-        let arguments: Vec<_> = words.chain(pool.words()).collect();
+        let words = ["fill".into(), case.mode.into(), case.tag()];
+        let arguments: Vec<_> = words.into_iter().chain(pool.words()).collect();
         let output = output(run()?, file, &arguments, &keys.join("\n"))?;
         if output.status.success() { Ok(()) } else { Err(failure(file, &output)) }
     }

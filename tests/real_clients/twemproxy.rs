@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::cases::Case;
 use crate::pool::Pool;
 use crate::support::ports::free_port;
 use crate::support::tools::find_tool;
@@ -43,15 +44,15 @@ pub fn version() -> Result<String> {
 }
 
 /// Stores each key through a proxy.
-pub fn fill(mode: &str, pool: &Pool, keys: &[String], tag: &str) -> Result<()> {
-    let proxy = Proxy::start(mode, pool)?;
+pub fn fill(case: &Case, pool: &Pool, keys: &[String]) -> Result<()> {
+    let proxy = Proxy::start(case.mode, pool)?;
     let failed = |error: std::io::Error| format!("nutcracker: {error}");
     let mut stream = proxy.connect().map_err(failed)?;
     stream.set_read_timeout(Some(Duration::from_secs(10))).map_err(failed)?;
     let mut answers = BufReader::new(stream.try_clone().map_err(failed)?);
 
     for key in keys {
-        let value = format!("{tag} {key}");
+        let value = format!("{} {key}", case.tag());
         let command = format!("set {key} 0 0 {}\r\n{value}\r\n", value.len());
         stream.write_all(command.as_bytes()).map_err(failed)?;
         let mut answer = String::new();
