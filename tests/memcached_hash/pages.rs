@@ -1,6 +1,6 @@
 //! Pages that nginx puts together from fragments in memcached, with an application behind it.
 
-use crate::cluster::{Client, lines, memcacheds, names, places};
+use crate::cluster::{Client, memcacheds, names, places};
 use crate::support::nginx::Nginx;
 use crate::support::tcp_server::{TcpServer, send};
 
@@ -12,8 +12,8 @@ fn application() -> TcpServer {
             let (_, rest) = request.split_once(&format!("{name}\0")).unwrap_or_default();
             rest.split('\0').next().unwrap_or_default().to_owned()
         };
-        let body =
-            format!("[{} {} by the application]", value("REQUEST_METHOD"), value("REQUEST_URI"));
+        let words = ["REQUEST_METHOD", "DOCUMENT_URI", "REQUEST_URI"].map(value);
+        let body = format!("[{} by the application]", words.join(" "));
         let length = body.len();
         vec![send(format!(
             "Status: 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}\r\n\r\n{body}"
@@ -25,40 +25,24 @@ fn include(target: &str) -> String {
     format!(r#"<!--# include virtual="{target}" -->"#)
 }
 
+/// nginx with `nginx-conf/ssi-page.conf`, these servers and this application.
 fn start(parameters: &str, names: &[String], application: &TcpServer) -> Nginx {
-    Nginx::builder()
-        .http(&format!(
-            "upstream m {{ memcached_hash {parameters}; {} keepalive 16; }}
-             upstream application {{ server 127.0.0.1:{}; keepalive 8; }}",
-            lines(names, ""),
-            application.port()
-        ))
-        .server(
-            r#"
-            default_type text/html;
-
-            location / {
-                ssi               on;
-                ssi_silent_errors on;
-                set               $memcached_key $uri;
-                memcached_pass    m;
-                error_page        404 =200 @app;
-                error_page        502 504 =200 @app;
-                error_page        302 =302 @app;
-                if ($request_method = POST) { return 302; }
-            }
-
-            location @app {
-                ssi        on;
-                scgi_pass  application;
-                scgi_param REQUEST_METHOD $request_method;
-                scgi_param REQUEST_URI    $request_uri;
-                scgi_param DOCUMENT_URI   $uri;
-                scgi_param CONTENT_LENGTH $content_length;
-            }
-            "#,
+    let builder = Nginx::builder();
+    let listen = format!("127.0.0.1:{}", builder.port());
+    let application = format!("127.0.0.1:{}", application.port());
+    let [first, second, third] = names else { panic!("the configuration has three servers") };
+    builder
+        .example(
+            "ssi-page.conf",
+            &[
+                ("127.0.0.1:10080", &listen),
+                ("127.0.0.1:10083", &application),
+                ("ketama_points=150", parameters),
+                ("localhost:20000", first),
+                ("localhost:20001", second),
+                ("localhost:20002", third),
+            ],
         )
-        .root_location(false)
         .start()
 }
 
@@ -103,8 +87,7 @@ fn fragments_come_from_their_own_servers() {
         .iter()
         .zip(places)
         .map(|(fragment, place)| match place {
-            // A fragment has the URI of the page it is in.
-            0 => "[GET /page by the application]".to_owned(),
+            0 => format!("[GET {fragment} /page by the application]"),
             _ => fragment.clone(),
         })
         .collect();
@@ -112,7 +95,7 @@ fn fragments_come_from_their_own_servers() {
     let text = client.ask("/page", &[]).text();
     let own = crate::cluster::places("", &names, &["/page"])[0];
     match own {
-        0 => assert_eq!(text, "[GET /page by the application]"),
+        0 => assert_eq!(text, "[GET /page /page by the application]"),
         _ => assert_eq!(text, expected),
     }
     nginx.check();
@@ -131,16 +114,19 @@ fn misses_and_posts_go_to_the_application() {
     let mut client = Client::of(&nginx);
 
     let answer = client.ask("/page", &[]);
-    assert_eq!(answer.text(), "<p>A|[GET /page by the application]</p>");
+    assert_eq!(answer.text(), "<p>A|[GET /none /page by the application]</p>");
 
     let answer = client.ask("/missing?x=1", &[]);
-    assert_eq!((answer.status, &*answer.text()), (200, "[GET /missing?x=1 by the application]"));
+    assert_eq!(
+        (answer.status, &*answer.text()),
+        (200, "[GET /missing /missing?x=1 by the application]")
+    );
 
     let before: u64 = servers.iter().map(|server| server.stat("cmd_get")).sum();
     let answer =
         crate::support::http::request(nginx.port(), "POST", "/page", &[("Content-Length", "0")]);
     // The configuration gives the application's answer this status, for the redirect that follows a POST.
-    assert_eq!((answer.status, &*answer.text()), (302, "[POST /page by the application]"));
+    assert_eq!((answer.status, &*answer.text()), (302, "[POST /page /page by the application]"));
     let after: u64 = servers.iter().map(|server| server.stat("cmd_get")).sum();
     assert_eq!(before, after, "a POST asked memcached");
     nginx.check();

@@ -97,6 +97,12 @@ fn newer_source(library: &Path) -> Option<PathBuf> {
     })
 }
 
+/// The text of a file of `nginx-conf/`.
+pub fn example(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("nginx-conf").join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
 fn wrapper() -> Vec<String> {
     let command = std::env::var("TEST_NGINX_WRAPPER").unwrap_or_default();
     command.split_whitespace().map(str::to_owned).collect()
@@ -234,6 +240,36 @@ impl Builder {
     /// to load the module itself; `daemon`, `pid` and the error log are given on nginx's command line.
     pub fn raw(mut self, configuration: &str) -> Builder {
         self.raw = Some(configuration.into());
+        self
+    }
+
+    /// A file of `nginx-conf/`, with each of `changes` (the text, what stands for it) wherever it is. Fails the test if a text is not there.
+    pub fn example(self, name: &str, changes: &[(&str, &str)]) -> Builder {
+        let mut text = example(name);
+        for (from, to) in changes {
+            assert!(text.contains(from), "nginx-conf/{name} has no `{from}`");
+            text = text.replace(from, to);
+        }
+        // These come from the command line.
+        let own = |line: &&str| !["pid ", "error_log "].iter().any(|name| line.starts_with(name));
+        let text: Vec<&str> = text.lines().filter(own).collect();
+        let mut text = text.join("\n");
+        if rustix::process::geteuid().is_root() {
+            text = format!("user root;\n{text}");
+        }
+        fs::create_dir_all(self.prefix().join("temp")).expect("the prefix is there");
+        self.link_module().raw(&text)
+    }
+
+    /// The module where `load_module modules/...` finds it.
+    pub fn link_module(self) -> Builder {
+        let module = module().unwrap_or_else(|error| panic!("{error}"));
+        let folder = self.prefix().join("modules");
+        let linked = fs::create_dir_all(&folder).and_then(|()| {
+            let link = folder.join("ngx_http_cachefront_module.so");
+            module.map_or(Ok(()), |module| std::os::unix::fs::symlink(module, link))
+        });
+        linked.unwrap_or_else(|error| panic!("cannot link the module: {error}"));
         self
     }
 
