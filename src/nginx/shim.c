@@ -24,10 +24,16 @@ cachefront_upstream_modify(void)
 }
 
 
-void
+ngx_uint_t
 cachefront_peers_rlock(ngx_http_upstream_rr_peers_t *peers)
 {
     ngx_http_upstream_rr_peers_rlock(peers);
+
+#if (CACHEFRONT_RESOLVE)
+    return peers->config ? *peers->config : 0;
+#else
+    return 0;
+#endif
 }
 
 
@@ -55,32 +61,15 @@ cachefront_peer_unlock(ngx_http_upstream_rr_peers_t *peers,
 
 
 void
-cachefront_peer_ref(ngx_http_upstream_rr_peers_t *peers,
-    ngx_http_upstream_rr_peer_t *peer)
+cachefront_peer_take(ngx_http_upstream_rr_peers_t *peers,
+    ngx_http_upstream_rr_peer_t *peer, ngx_peer_connection_t *pc)
 {
 #if (CACHEFRONT_RESOLVE)
     ngx_http_upstream_rr_peer_ref(peers, peer);
 #endif
-}
 
-
-void
-cachefront_peer_set_sid(ngx_peer_connection_t *pc,
-    ngx_http_upstream_rr_peer_t *peer)
-{
 #if (NGX_HTTP_UPSTREAM_SID)
     pc->sid = &peer->sid;
-#endif
-}
-
-
-ngx_uint_t
-cachefront_peers_config(const ngx_http_upstream_rr_peers_t *peers)
-{
-#if (CACHEFRONT_RESOLVE)
-    return peers->config ? *peers->config : 0;
-#else
-    return 0;
 #endif
 }
 

@@ -22,23 +22,20 @@ void cachefront_variable_set(ngx_variable_value_t *value, const u_char *data,
 /* The flag of a method that copes with that; 0 where nginx has none. */
 ngx_uint_t cachefront_upstream_modify(void);
 
-void cachefront_peers_rlock(ngx_http_upstream_rr_peers_t *peers);
+/* Returns a number that changes whenever a peer comes or goes. */
+ngx_uint_t cachefront_peers_rlock(ngx_http_upstream_rr_peers_t *peers);
 void cachefront_peers_unlock(ngx_http_upstream_rr_peers_t *peers);
 void cachefront_peer_lock(ngx_http_upstream_rr_peers_t *peers,
     ngx_http_upstream_rr_peer_t *peer);
 void cachefront_peer_unlock(ngx_http_upstream_rr_peers_t *peers,
     ngx_http_upstream_rr_peer_t *peer);
 
-/* Keeps the peer's memory until the peer is freed, should its name lose it. */
-void cachefront_peer_ref(ngx_http_upstream_rr_peers_t *peers,
-    ngx_http_upstream_rr_peer_t *peer);
-
-/* For "sticky", where nginx has it. */
-void cachefront_peer_set_sid(ngx_peer_connection_t *pc,
-    ngx_http_upstream_rr_peer_t *peer);
-
-/* Changes whenever a peer comes or goes. */
-ngx_uint_t cachefront_peers_config(const ngx_http_upstream_rr_peers_t *peers);
+/*
+ * Keeps the peer's memory until the peer is freed, should its name lose it,
+ * and tells "sticky", where nginx has it, which peer it is.
+ */
+void cachefront_peer_take(ngx_http_upstream_rr_peers_t *peers,
+    ngx_http_upstream_rr_peer_t *peer, ngx_peer_connection_t *pc);
 
 /* Whether the server's name is resolved at run time. */
 ngx_uint_t cachefront_server_resolves(const ngx_http_upstream_server_t *server);

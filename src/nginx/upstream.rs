@@ -254,8 +254,7 @@ impl Peers {
     unsafe fn lock(peers: *mut ngx_http_upstream_rr_peers_t) -> Self {
         // SAFETY: the list is valid.
         unsafe {
-            shim::cachefront_peers_rlock(peers);
-            let config = shim::cachefront_peers_config(peers);
+            let config = shim::cachefront_peers_rlock(peers);
             Self { peers: NonNull::new_unchecked(peers), config }
         }
     }
@@ -333,8 +332,8 @@ impl<'a> Peer<'a> {
         rrp.current = self.peer.as_ptr();
         // SAFETY: the peer is valid, and locked; `current` keeps it until it is freed.
         let peer = unsafe {
-            shim::cachefront_peer_ref(self.peers.peers.as_ptr(), self.peer.as_ptr());
-            shim::cachefront_peer_set_sid(&raw mut *pc, self.peer.as_ptr());
+            let peers = self.peers.peers.as_ptr();
+            shim::cachefront_peer_take(peers, self.peer.as_ptr(), &raw mut *pc);
             self.peer.as_mut()
         };
 
