@@ -20,7 +20,7 @@ else
 CONFIGURED := configure
 endif
 
-.PHONY: help build configure demo test matrix features build-checks deb deb-test container-test check clean packages
+.PHONY: help build tools configure demo test matrix features build-checks deb deb-test container-test check clean packages
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ build: $(CONFIGURED) ## Build the module for the installed nginx
 	@scripts/check-nginx.sh "$${NGINX_SOURCE_DIR:-$(NGINX)}" "$${NGINX_BUILD_DIR:-$(NGINX)/objs}"
 	$(CARGO) build --release --locked --lib
 	@echo "built $(MODULE)"
+
+tools: ## Build the command memcached-hash
+	$(CARGO) build --release --locked --no-default-features --bin memcached-hash
 
 # The installed nginx's sources, configured as it was, for nginx-sys to read.
 configure:
