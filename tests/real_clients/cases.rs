@@ -215,7 +215,7 @@ fn pymemcache() -> Vec<Case> {
     vec![
         case("default", "client=pymemcache"),
         case("default", "client=pymemcache").long_values(),
-        case("bytes", "client=pymemcache keys=bytes").ascii(),
+        case("bytes", "client=pymemcache keys=bytes"),
         case("prefix", "client=pymemcache").namespace("app:"),
         case("default", "client=pymemcache").on(Kind::Names),
         case("default", "client=pymemcache").on(Kind::UsualPort),
