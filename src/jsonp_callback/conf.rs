@@ -1,31 +1,28 @@
 //! The directives, and what they configure for a location.
 
-use core::ffi::{c_char, c_void};
+use core::ffi::{CStr, c_char, c_void};
 use core::mem::offset_of;
-use core::ptr;
 
-use ngx::core::{NGX_CONF_ERROR, NGX_CONF_OK};
+use ngx::core::NGX_CONF_OK;
 use ngx::ffi::{
     NGX_CONF_1MORE, NGX_CONF_FLAG, NGX_CONF_TAKE1, NGX_CONF_UNSET, NGX_HTTP_LIF_CONF,
     NGX_HTTP_LOC_CONF, NGX_HTTP_LOC_CONF_OFFSET, NGX_HTTP_MAIN_CONF, NGX_HTTP_SRV_CONF,
-    ngx_array_t, ngx_command_t, ngx_conf_enum_t, ngx_conf_set_enum_slot, ngx_conf_set_flag_slot,
-    ngx_conf_t, ngx_flag_t, ngx_hash_t, ngx_http_merge_types, ngx_http_types_slot, ngx_str_t,
-    ngx_uint_t,
+    ngx_command_t, ngx_conf_enum_t, ngx_conf_set_enum_slot, ngx_conf_set_flag_slot, ngx_conf_t,
+    ngx_flag_t, ngx_str_t, ngx_uint_t,
 };
 use ngx::http::{HttpModule, HttpModuleConfExt, Request};
 
 use super::logic::callback::Syntax;
-use super::logic::content_type;
+use super::logic::content_type::{self, Types};
 use super::logic::status::Statuses;
 use super::module::JsonpCallback;
 use crate::nginx::conf::{Directive, create, inherit};
-use crate::nginx::module::{command, ngx_str};
+use crate::nginx::module::command;
 
 /// What the directives say for a location.
 pub(crate) struct LocConf {
     names: Option<Vec<Box<[u8]>>>,
-    types: ngx_hash_t,
-    types_keys: *mut ngx_array_t,
+    types: Option<Types>,
     syntax: ngx_uint_t,
     invalid: Option<Invalid>,
     statuses: Option<Statuses>,
@@ -65,8 +62,7 @@ impl Default for LocConf {
     fn default() -> Self {
         Self {
             names: None,
-            types: ngx_hash_t { buckets: ptr::null_mut(), size: 0 },
-            types_keys: ptr::null_mut(),
+            types: None,
             syntax: UNSET_UINT,
             invalid: None,
             statuses: None,
@@ -91,8 +87,10 @@ impl LocConf {
     }
 
     /// The types that are wrapped.
-    pub(crate) fn types(&self) -> &ngx_hash_t {
-        &self.types
+    pub(crate) fn types(&self) -> &Types {
+        static NONE: Types = Types::none();
+        // `merge_loc_conf` set them.
+        self.types.as_ref().unwrap_or(&NONE)
     }
 
     /// What a callback may look like.
@@ -142,17 +140,16 @@ struct Table<T>(T);
 unsafe impl<T> Sync for Table<T> {}
 
 static SYNTAXES: Table<[ngx_conf_enum_t; 3]> = Table([
-    ngx_conf_enum_t { name: ngx_str("word"), value: WORD },
-    ngx_conf_enum_t { name: ngx_str("member"), value: MEMBER },
+    choice(c"word", WORD),
+    choice(c"member", MEMBER),
     ngx_conf_enum_t { name: ngx_str_t::empty(), value: 0 },
 ]);
 
-static DEFAULT_TYPES: Table<[ngx_str_t; 4]> = Table([
-    ngx_str("application/json"),
-    ngx_str("application/javascript"),
-    ngx_str("text/javascript"),
-    ngx_str_t::empty(),
-]);
+/// A value of a directive, which nginx compares as a C string.
+const fn choice(name: &'static CStr, value: ngx_uint_t) -> ngx_conf_enum_t {
+    let name = ngx_str_t { len: name.count_bytes(), data: name.as_ptr().cast_mut().cast() };
+    ngx_conf_enum_t { name, value }
+}
 
 const ANYWHERE: u32 =
     NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF | NGX_HTTP_LIF_CONF;
@@ -162,9 +159,9 @@ pub(crate) static mut COMMANDS: [ngx_command_t; 9] = [
     command(
         c"jsonp_callback_types",
         ANYWHERE | NGX_CONF_1MORE,
-        ngx_http_types_slot,
+        set_types,
         NGX_HTTP_LOC_CONF_OFFSET,
-        offset_of!(LocConf, types_keys),
+        0,
     ),
     ngx_command_t {
         post: (&raw const SYNTAXES).cast_mut().cast::<c_void>(),
@@ -241,6 +238,24 @@ unsafe extern "C" fn set_names(
         return directive.error("\"off\" cannot be combined with names");
     }
     conf.names = Some(names);
+    NGX_CONF_OK
+}
+
+/// `jsonp_callback_types mime-type ...`; as with `ngx_http_types_slot`, more than one adds up.
+unsafe extern "C" fn set_types(
+    cf: *mut ngx_conf_t,
+    _cmd: *mut ngx_command_t,
+    conf: *mut c_void,
+) -> *mut c_char {
+    // SAFETY: nginx passes what `create_loc_conf` made, and the directive being read.
+    let (directive, conf) = unsafe { (Directive::new(cf), &mut *conf.cast::<LocConf>()) };
+    let types = conf.types.get_or_insert(Types::none());
+    for name in directive.args() {
+        if !types.add(name) {
+            let name = String::from_utf8_lossy(name);
+            directive.warn(format_args!("duplicate MIME type \"{name}\""));
+        }
+    }
     NGX_CONF_OK
 }
 
@@ -321,13 +336,15 @@ pub(crate) unsafe extern "C" fn create_loc_conf(cf: *mut ngx_conf_t) -> *mut c_v
 
 /// Each directive is inherited on its own.
 pub(crate) unsafe extern "C" fn merge_loc_conf(
-    cf: *mut ngx_conf_t,
+    _cf: *mut ngx_conf_t,
     prev: *mut c_void,
     conf: *mut c_void,
 ) -> *mut c_char {
     // SAFETY: nginx passes two of what `create_loc_conf` made.
     let (prev, conf) = unsafe { (&mut *prev.cast::<LocConf>(), &mut *conf.cast::<LocConf>()) };
+    prev.types.get_or_insert_default();
     inherit(&mut conf.names, &prev.names);
+    inherit(&mut conf.types, &prev.types);
     inherit(&mut conf.invalid, &prev.invalid);
     inherit(&mut conf.statuses, &prev.statuses);
     inherit(&mut conf.output_type, &prev.output_type);
@@ -340,16 +357,5 @@ pub(crate) unsafe extern "C" fn merge_loc_conf(
     if conf.guard == UNSET {
         conf.guard = prev.guard;
     }
-    // SAFETY: nginx's own function, on what it filled; it does not change the table of defaults.
-    let merged = unsafe {
-        ngx_http_merge_types(
-            cf,
-            &raw mut conf.types_keys,
-            &raw mut conf.types,
-            &raw mut prev.types_keys,
-            &raw mut prev.types,
-            (&raw const DEFAULT_TYPES).cast_mut().cast::<ngx_str_t>(),
-        )
-    };
-    if merged == NGX_CONF_OK { NGX_CONF_OK } else { NGX_CONF_ERROR }
+    NGX_CONF_OK
 }

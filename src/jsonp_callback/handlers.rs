@@ -7,7 +7,7 @@ use ngx::ffi::{ngx_chain_t, ngx_http_request_t, ngx_int_t, ngx_variable_value_t}
 use ngx::http::{HttpModule, Request};
 
 use super::conf::{Invalid, LocConf};
-use super::logic::callback::{self, Callback, MAX_LEN};
+use super::logic::callback::{self, MAX_LEN};
 use super::logic::{args, content_type};
 use super::module::JsonpCallback;
 use super::wrapping::Wrapping;
@@ -33,36 +33,43 @@ enum Decision<'a> {
     Refuse(u16),
 }
 
-/// Whether the answer is to be wrapped, as far as that does not depend on its coding.
-fn decide<'a>(
-    request: &mut Request,
-    conf: &LocConf,
-    buffer: &'a mut callback::Buffer,
-) -> Decision<'a> {
-    if !request.is_get_or_head()
-        || !conf.has_status(request.status())
-        || request.content_length() == Some(0)
-    {
-        return Decision::Leave;
-    }
-    let decision = match callback::find(request.args(), conf.names(), conf.syntax(), buffer) {
-        Callback::Absent => return Decision::Leave,
-        Callback::Valid(callback) => Decision::Wrap(callback),
-        Callback::Invalid => match conf.invalid() {
-            Invalid::Pass => return Decision::Leave,
-            // An error page in place of an error page: nginx's own do not look whether their header was
-            // refused.
-            Invalid::Refuse(_) if request.is_error_page() => return Decision::Leave,
-            Invalid::Refuse(status) => Decision::Refuse(status),
-        },
-    };
-    if request.has_type_of(conf.types()) { decision } else { Decision::Leave }
+/// A callback that a request asks for, as it is sent, where answers may be wrapped.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    conf: &'a LocConf,
+    callback: &'a [u8],
 }
 
-/// The configuration, where an answer may be wrapped at all.
-fn conf_of<'a>(request: &Request) -> Option<&'a LocConf> {
-    let conf = LocConf::of(request)?;
-    (request.is_main() && !conf.names().is_empty() && !request.args().is_empty()).then_some(conf)
+impl Asked<'_> {
+    fn of(request: &Request) -> Option<Self> {
+        let conf = LocConf::of(request)?;
+        let query = request.args();
+        if !request.is_main() || conf.names().is_empty() || query.is_empty() {
+            return None;
+        }
+        let callback = NonNull::from(callback::given(query, conf.names())?);
+        // SAFETY: the query string is not written to as long as there is the request.
+        Some(Self { conf, callback: unsafe { callback.as_ref() } })
+    }
+
+    /// Whether the answer is to be wrapped, as far as that does not depend on its coding.
+    fn decide<'b>(&'b self, request: &Request, buffer: &'b mut callback::Buffer) -> Decision<'b> {
+        let conf = self.conf;
+        if !request.is_get_or_head()
+            || !conf.has_status(request.status())
+            || request.content_length() == Some(0)
+            || !conf.types().contains(request.bare_content_type())
+        {
+            return Decision::Leave;
+        }
+        match (callback::decode(self.callback, conf.syntax(), buffer), conf.invalid()) {
+            (Some(callback), _) => Decision::Wrap(callback),
+            // An error page in place of an error page is left: nginx's own do not look whether their header
+            // was refused.
+            (None, Invalid::Refuse(status)) if !request.is_error_page() => Decision::Refuse(status),
+            (None, _) => Decision::Leave,
+        }
+    }
 }
 
 /// Before gunzip: has it decode, for every client, what is to be wrapped.
@@ -71,25 +78,34 @@ pub(crate) unsafe extern "C" fn header_filter_before_gunzip(
 ) -> ngx_int_t {
     // SAFETY: nginx passes a request.
     let request = unsafe { Request::from_ngx_http_request(r) };
-    if request.content_encoding().eq_ignore_ascii_case(b"gzip") {
-        if let Some(conf) = conf_of(request) {
-            if !matches!(decide(request, conf, &mut [0; MAX_LEN]), Decision::Leave) {
-                request.set_gzip_ok(Some(false));
-            }
-        }
+    if request.content_encoding().eq_ignore_ascii_case(b"gzip") && is_wanted(request) {
+        request.set_gzip_ok(Some(false));
     }
     // SAFETY: `r` is what nginx passed.
     unsafe { NEXT_BEFORE_GUNZIP.call(r) }
 }
 
+/// Whether something would become of the answer if it had no content coding.
+#[inline(never)]
+fn is_wanted(request: &Request) -> bool {
+    Asked::of(request)
+        .is_some_and(|asked| !matches!(asked.decide(request, &mut [0; MAX_LEN]), Decision::Leave))
+}
+
 /// After gunzip, before the filters that change or compress the body: decides what becomes of the answer.
 pub(crate) unsafe extern "C" fn header_filter(r: *mut ngx_http_request_t) -> ngx_int_t {
     // SAFETY: nginx passes a request.
-    match header(unsafe { Request::from_ngx_http_request(r) }) {
-        // SAFETY: `r` is what nginx passed.
-        Then::PassOn => unsafe { NEXT_HEADER.call(r) },
-        Then::Return(status) => status.into(),
+    let request = unsafe { Request::from_ngx_http_request(r) };
+    // SAFETY: this is what the module sets.
+    let main = unsafe { request.main_context::<Wrapping>(JsonpCallback::module()) };
+    let asked = Asked::of(request);
+    if main.is_some() || asked.is_some() {
+        if let Then::Return(status) = header(request, main, asked) {
+            return status.into();
+        }
     }
+    // SAFETY: `r` is what nginx passed.
+    unsafe { NEXT_HEADER.call(r) }
 }
 
 /// Before gzip, after the filters that look at the type the answer had: gives it the type it is sent with.
@@ -112,7 +128,13 @@ enum Then {
     Return(Status),
 }
 
-fn header(request: &mut Request) -> Then {
+/// `main` is the context of the main request, and `asked` what [`Asked::of`] gives.
+#[inline(never)]
+fn header(
+    request: &mut Request,
+    main: Option<NonNull<Wrapping>>,
+    asked: Option<Asked<'_>>,
+) -> Then {
     if let Some(wrapping) = wrapping_of(request) {
         // SAFETY: the context lives as long as the request.
         if unsafe { wrapping.as_ref() }.is_refusal() {
@@ -121,18 +143,17 @@ fn header(request: &mut Request) -> Then {
         // What was to be wrapped is no longer what is to be sent.
         set_wrapping(request, None);
     }
-    if !request.is_main() {
-        return fragment(request);
-    }
-    let Some(conf) = conf_of(request) else { return Then::PassOn };
+    let Some(asked) = asked else {
+        return main.map_or(Then::PassOn, |main| fragment(request, main));
+    };
     // What `header_filter_before_gunzip` said was meant for gunzip only.
     request.set_gzip_ok(None);
     if is_coded(request) {
         return Then::PassOn;
     }
-    match decide(request, conf, &mut [0; MAX_LEN]) {
+    match asked.decide(request, &mut [0; MAX_LEN]) {
         Decision::Leave => Then::PassOn,
-        Decision::Wrap(callback) => wrap(request, conf, callback),
+        Decision::Wrap(callback) => wrap(request, asked.conf, callback),
         Decision::Refuse(status) => refuse(request, status),
     }
 }
@@ -160,30 +181,34 @@ fn wrap(request: &mut Request, conf: &LocConf, callback: &[u8]) -> Then {
     set_wrapping(request, Some(wrapping));
     // SAFETY: it was just made.
     let wrapping = unsafe { wrapping.as_mut() };
+    let is_head = request.is_head();
+    if is_head {
+        wrapping.expect_no_body();
+    }
     if !conf.escape() {
         request.set_content_length(len.map(|len| len.saturating_add(wrapping.around_len())));
         return Then::PassOn;
     }
     // The search needs the bytes, and only they tell how long the body becomes.
     request.need_in_memory();
-    if len.is_none() || request.is_head() {
-        request.set_content_length(None);
-        return Then::PassOn;
+    match len {
+        Some(_) if !is_head => {
+            wrapping.hold_header(true);
+            Then::Return(Status::NGX_OK)
+        }
+        _ => {
+            request.set_content_length(None);
+            Then::PassOn
+        }
     }
-    wrapping.hold_header(true);
-    Then::Return(Status::NGX_OK)
 }
 
 /// A subrequest's answer becomes a part of the document, so it is escaped where the document is.
-fn fragment(request: &mut Request) -> Then {
-    // SAFETY: this is what the module sets, and lives as long as the main request.
-    let main = unsafe { request.main_context::<Wrapping>(JsonpCallback::module()) };
-    let escapes = main.is_some_and(|main| {
-        // SAFETY: as above.
-        let main = unsafe { main.as_ref() };
-        main.is_whole() && main.escapes()
-    });
-    if !escapes || is_coded(request) || request.is_head() {
+fn fragment(request: &mut Request, main: NonNull<Wrapping>) -> Then {
+    // SAFETY: the context lives as long as the main request.
+    let main = unsafe { main.as_ref() };
+    let escapes = main.is_whole() && main.escapes();
+    if request.is_main() || !escapes || is_coded(request) || request.is_head() {
         return Then::PassOn;
     }
     let Some(wrapping) = Wrapping::fragment(&request.pool()) else {
@@ -207,8 +232,10 @@ fn refuse(request: &mut Request, status: u16) -> Then {
 }
 
 fn set_output_type(request: &mut Request) {
-    let Some(output) = LocConf::of(request).and_then(LocConf::output_type) else { return };
-    if request.charset().is_empty() {
+    let Some(conf) = LocConf::of(request) else { return };
+    let Some(output) = conf.output_type() else { return };
+    // A charset that nginx knows of is put behind the new type by itself.
+    if request.charset().is_empty() && conf.types().have_parameters() {
         if let Some(charset) = content_type::charset(request.content_type()).map(NonNull::from) {
             // SAFETY: it is a part of the type that the answer had.
             unsafe { request.set_charset(charset) };
@@ -224,34 +251,44 @@ pub(crate) unsafe extern "C" fn body_filter(
 ) -> ngx_int_t {
     // SAFETY: nginx passes a request.
     let request = unsafe { Request::from_ngx_http_request(r) };
-    let Some(mut place) = wrapping_of(request) else {
-        // SAFETY: `r` and `chain` are what nginx passed.
-        return unsafe { NEXT_BODY.call(r, chain) };
-    };
-    // SAFETY: the context lives as long as the request.
-    let wrapping = unsafe { place.as_mut() };
-    if wrapping.is_idle() || request.header_only() {
+    match wrapping_of(request) {
+        // SAFETY: the context lives as long as the request.
+        Some(wrapping) if !unsafe { wrapping.as_ref() }.is_over() => {
+            // SAFETY: `r` and `chain` are what nginx passed.
+            unsafe { body(r, chain, wrapping) }
+        }
         // SAFETY: as above.
-        return unsafe { NEXT_BODY.call(r, chain) };
+        _ => unsafe { NEXT_BODY.call(r, chain) },
     }
+}
 
-    let pool = request.pool();
-    let mut out = Chain::new(pool.clone());
+/// # Safety
+///
+/// `r` and `chain` are what nginx passed to the body filter, and `place` is the request's context.
+#[inline(never)]
+unsafe fn body(
+    r: *mut ngx_http_request_t,
+    chain: *mut ngx_chain_t,
+    mut place: NonNull<Wrapping>,
+) -> ngx_int_t {
+    // SAFETY: see above.
+    let (request, wrapping) = unsafe { (Request::from_ngx_http_request(r), place.as_mut()) };
+    let mut out = Chain::new(request.pool());
     // SAFETY: `chain` is what nginx passed.
     for buffer in unsafe { buffers(chain) } {
-        if wrapping.add(&pool, buffer, &mut out).is_none() {
+        if wrapping.add(buffer, &mut out).is_none() {
             return Status::NGX_ERROR.into();
         }
     }
 
     if wrapping.is_header_held() {
         // A flush alone has nothing to flush yet, unless it is the end of an answer that broke off.
-        let broken_off = out.last().is_some() && request.is_upstream_over();
-        if !wrapping.has_begun() && !broken_off {
+        let is_over = || out.last().is_some() && request.is_upstream_over();
+        if !wrapping.has_begun() && !is_over() {
             return Status::NGX_OK.into();
         }
         wrapping.hold_header(false);
-        request.set_content_length(wrapping.is_over().then(|| out.len()));
+        request.set_content_length(wrapping.wrapped_len());
         // SAFETY: `r` is what nginx passed.
         let status = unsafe { NEXT_HEADER.call(r) };
         if status == Status::NGX_ERROR.0 || status > Status::NGX_OK.0 {
@@ -287,10 +324,11 @@ pub(crate) unsafe extern "C" fn callback_variable(
     // SAFETY: nginx passes a request, and the value to be filled.
     let (request, value) = unsafe { (Request::from_ngx_http_request(r), &mut *value) };
     let mut buffer = [0; MAX_LEN];
-    let found = LocConf::of(request).map_or(Callback::Absent, |conf| {
-        callback::find(request.args(), conf.names(), conf.syntax(), &mut buffer)
+    let callback = LocConf::of(request).and_then(|conf| {
+        let given = callback::given(request.args(), conf.names())?;
+        callback::decode(given, conf.syntax(), &mut buffer)
     });
-    let Callback::Valid(callback) = found else { return variable::answer(value, None).into() };
+    let Some(callback) = callback else { return variable::answer(value, None).into() };
     match request.pool().concat(&[callback]) {
         Some(callback) => variable::answer(value, Some(callback)).into(),
         None => Status::NGX_ERROR.into(),

@@ -3,13 +3,12 @@
 use core::ptr::NonNull;
 
 use ngx::core::Pool;
-use ngx::ffi::ngx_buf_t;
 use ngx::http::HttpModule;
 
-use super::logic::prefix::{SUFFIX, prefix};
+use super::logic::around::{SUFFIX_LEN, around};
 use super::logic::separators::{Part, Separators};
 use super::module::JsonpCallback;
-use crate::nginx::chain::{Buffer, Chain, OwnBuffers};
+use crate::nginx::chain::{Buffer, Chain, OwnBuffers, TextBuffer};
 use crate::nginx::pool::PoolExt;
 
 /// What is remembered of a request whose answer the module has to do with.
@@ -18,14 +17,18 @@ pub(crate) struct Wrapping {
     role: Role,
     stage: Stage,
     header_held: bool,
-    /// How many bytes of the body, as it was before, are still to come, if that is known.
-    left: Option<u64>,
     /// The search, if U+2028 and U+2029 are to be escaped.
     separators: Option<Separators>,
+    /// How long the body is before it is changed, if that is known.
+    len: Option<u64>,
+    /// How much of it has come.
+    taken: u64,
+    /// How much that has become, without what is put around it.
+    passed: u64,
+    around_len: u64,
+    prefix: TextBuffer,
+    suffix: TextBuffer,
     own: OwnBuffers,
-    prefix: ngx_buf_t,
-    suffix: ngx_buf_t,
-    suffix_text: [u8; SUFFIX.len()],
 }
 
 /// What the request's answer is.
@@ -46,7 +49,7 @@ enum Stage {
     Before,
     /// The prefix has.
     Inside,
-    /// The suffix has.
+    /// The suffix has, or nothing ever will be.
     After,
 }
 
@@ -60,39 +63,43 @@ impl Wrapping {
         escape: bool,
         len: Option<u64>,
     ) -> Option<NonNull<Self>> {
-        let text = pool.concat(&prefix(callback, guard))?;
-        let mut place = Self::place(pool, Role::Whole, escape)?;
-        // SAFETY: it was just made.
-        let this = unsafe { place.as_mut() };
-        this.left = len;
-        this.prefix = Buffer::of_text(text);
-        this.suffix = Buffer::of_text(&mut this.suffix_text);
-        Some(place)
+        pool.place_with(&around(callback, guard), |text| {
+            let around_len = text.len() as u64;
+            let (prefix, suffix) = text.split_at_mut(text.len().saturating_sub(SUFFIX_LEN));
+            Self {
+                len,
+                around_len,
+                prefix: TextBuffer::new(prefix),
+                suffix: TextBuffer::new(suffix),
+                ..Self::new(Role::Whole, escape)
+            }
+        })
     }
 
     /// For a subrequest's answer that becomes a part of one whose separators are escaped.
     pub(crate) fn fragment(pool: &Pool) -> Option<NonNull<Self>> {
-        Self::place(pool, Role::Fragment, true)
+        pool.place_pod(Self::new(Role::Fragment, true))
     }
 
     /// For the error that is sent because the callback was not valid.
     pub(crate) fn refusal(pool: &Pool) -> Option<NonNull<Self>> {
-        Self::place(pool, Role::Refusal, false)
+        pool.place_pod(Self { stage: Stage::After, ..Self::new(Role::Refusal, false) })
     }
 
-    fn place(pool: &Pool, role: Role, escape: bool) -> Option<NonNull<Self>> {
-        let empty = Buffer::of_text(&mut []);
-        pool.place_pod(Self {
+    fn new(role: Role, escape: bool) -> Self {
+        Self {
             role,
             stage: Stage::Before,
             header_held: false,
-            left: None,
             separators: escape.then(Separators::default),
+            len: None,
+            taken: 0,
+            passed: 0,
+            around_len: 0,
+            prefix: TextBuffer::EMPTY,
+            suffix: TextBuffer::EMPTY,
             own: OwnBuffers::new(JsonpCallback::module()),
-            prefix: empty,
-            suffix: empty,
-            suffix_text: [b')', b';'],
-        })
+        }
     }
 
     /// Whether the answer is wrapped.
@@ -119,10 +126,14 @@ impl Wrapping {
         self.header_held = hold;
     }
 
+    /// There will be no body, as the request is HEAD.
+    pub(crate) fn expect_no_body(&mut self) {
+        self.stage = Stage::After;
+    }
+
     /// How many bytes are put around the body.
     pub(crate) fn around_len(&self) -> u64 {
-        let bytes = |buf: &ngx_buf_t| (buf.last as u64).saturating_sub(buf.pos as u64);
-        bytes(&self.prefix).saturating_add(bytes(&self.suffix))
+        self.around_len
     }
 
     /// Whether a piece of the body has been passed on.
@@ -130,41 +141,38 @@ impl Wrapping {
         self.stage != Stage::Before
     }
 
-    /// Whether all of the body has been passed on, so that whatever comes now goes on as it is.
+    /// How long the wrapped body is, if all of it has been passed on.
+    pub(crate) fn wrapped_len(&self) -> Option<u64> {
+        self.is_over().then(|| self.passed.saturating_add(self.around_len))
+    }
+
+    /// Whether this filter has nothing left to do.
     pub(crate) fn is_over(&self) -> bool {
         self.stage == Stage::After
     }
 
-    /// Whether there is nothing left to do, for this filter, with any buffer.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.role == Role::Refusal || self.is_over() && self.own.are_idle()
-    }
-
-    /// Takes back what has been sent of `passed`, and of what was passed on before.
+    /// Takes back what has been sent of `passed`, and of what was passed on before, to use it again.
     pub(crate) fn update(&mut self, passed: Chain) {
-        self.own.update(passed);
+        if !self.is_over() {
+            self.own.update(passed);
+        }
     }
 
     /// Adds to `out` what becomes of a buffer. `None`: no memory.
-    pub(crate) fn add(
-        &mut self,
-        pool: &Pool,
-        mut buffer: Buffer<'_>,
-        out: &mut Chain,
-    ) -> Option<()> {
+    pub(crate) fn add(&mut self, mut buffer: Buffer<'_>, out: &mut Chain) -> Option<()> {
         let before = out.last();
         let len = buffer.len();
         if len > 0 {
-            self.begin(out)?;
-            self.content(pool, buffer, out)?;
-            self.left = self.left.map(|left| left.saturating_sub(len));
+            self.begin(out);
+            self.content(buffer, len, out)?;
+            self.taken = self.taken.saturating_add(len);
         }
-        let complete = buffer.is_last() || len > 0 && self.left == Some(0);
+        let complete = buffer.is_last() || len > 0 && self.len == Some(self.taken);
         if complete || buffer.is_last_of_request() {
-            self.held_back(pool, out)?;
+            self.held_back(out)?;
         }
         if complete {
-            self.end(out)?;
+            self.end(out);
         }
         if !buffer.is_signal() {
             return Some(());
@@ -172,10 +180,10 @@ impl Wrapping {
         // What the buffer tells has to come after its last byte.
         match out.last().filter(|last| before.as_ref() != Some(last)) {
             Some(last) => buffer.signal_by(last.buffer()?),
-            None if buffer.bytes().is_none() => drop(out.push(buffer)?),
-            // Its bytes are held back.
+            None if buffer.is_special() => drop(out.push(buffer)?),
+            // Its bytes are held back, or it has none although it should.
             None => {
-                let signal = OwnBuffers::signal(pool)?;
+                let signal = OwnBuffers::signal(out)?;
                 buffer.signal_by(signal);
                 out.push(signal)?;
             }
@@ -184,58 +192,73 @@ impl Wrapping {
     }
 
     /// The prefix, before the first byte.
-    fn begin(&mut self, out: &mut Chain) -> Option<()> {
+    fn begin(&mut self, out: &mut Chain) {
         if self.role == Role::Whole && self.stage == Stage::Before {
             self.stage = Stage::Inside;
             // SAFETY: it stays in the request's pool, and is passed on once.
-            out.push(unsafe { Buffer::new(NonNull::from(&mut self.prefix)) })?;
+            unsafe { out.push_text(&mut self.prefix) };
         }
-        Some(())
     }
 
     /// The suffix, after the last byte.
-    fn end(&mut self, out: &mut Chain) -> Option<()> {
-        self.begin(out)?;
-        if self.role == Role::Whole && self.stage == Stage::Inside {
+    fn end(&mut self, out: &mut Chain) {
+        self.begin(out);
+        if self.stage == Stage::Inside {
             self.stage = Stage::After;
             // SAFETY: it stays in the request's pool, and is passed on once.
-            out.push(unsafe { Buffer::new(NonNull::from(&mut self.suffix)) })?;
+            unsafe { out.push_text(&mut self.suffix) };
         }
-        Some(())
     }
 
     /// The bytes that were held back because they might begin a sequence.
-    fn held_back(&mut self, pool: &Pool, out: &mut Chain) -> Option<()> {
-        let text = self.separators.as_mut().map_or(&[][..], Separators::finish);
-        if !text.is_empty() {
-            out.push(self.own.text(pool, text)?)?;
+    fn held_back(&mut self, out: &mut Chain) -> Option<()> {
+        match self.separators.as_mut().map_or(&[][..], Separators::finish) {
+            [] => Some(()),
+            text => self.text(text, out),
         }
+    }
+
+    fn text(&mut self, text: &[u8], out: &mut Chain) -> Option<()> {
+        out.push(self.own.text(out, text)?)?;
+        self.passed = self.passed.saturating_add(text.len() as u64);
         Some(())
     }
 
-    /// A buffer's bytes.
-    fn content(&mut self, pool: &Pool, mut buffer: Buffer<'_>, out: &mut Chain) -> Option<()> {
-        let (Some(separators), Some(bytes)) = (&mut self.separators, buffer.bytes()) else {
+    /// A buffer's `len` bytes.
+    fn content(&mut self, buffer: Buffer<'_>, len: u64, out: &mut Chain) -> Option<()> {
+        match (&self.separators, buffer.bytes()) {
+            (Some(separators), Some(bytes)) if !separators.leave(bytes) => {
+                return self.escape(buffer, bytes, out);
+            }
             // With separators to be escaped, the copy filter reads files into memory. What is in a file all
             // the same was put there by a filter in between, and goes on as it is.
-            self.held_back(pool, out)?;
-            return out.push(buffer).map(drop);
-        };
-        let whole = 0..bytes.len();
+            (Some(_), None) => self.held_back(out)?,
+            _ => {}
+        }
+        out.push(buffer)?;
+        self.passed = self.passed.saturating_add(len);
+        Some(())
+    }
+
+    /// The bytes of a buffer that are not to be left as they are.
+    fn escape(&mut self, mut buffer: Buffer<'_>, bytes: &[u8], out: &mut Chain) -> Option<()> {
+        let mut separators = self.separators?;
         // The last part that the buffer itself is to hold: it counts as sent once it is.
         let mut last = None;
         for part in separators.scan(bytes) {
             match part {
                 Part::Piece(range) => {
+                    self.passed = self.passed.saturating_add(range.len() as u64);
                     let link = out.push(buffer)?;
                     if let Some((mut link, range)) = last.replace((link, range)) {
-                        link.set(self.own.part(pool, buffer, range)?);
+                        link.set(self.own.part(out, buffer, range)?);
                     }
                 }
-                Part::Text(text) => drop(out.push(self.own.text(pool, text)?)?),
+                Part::Text(text) => self.text(text, out)?,
             }
         }
-        buffer.narrow(last.map_or(whole.end..whole.end, |(_, range)| range));
+        self.separators = Some(separators);
+        buffer.narrow(last.map_or(bytes.len()..bytes.len(), |(_, range)| range));
         Some(())
     }
 }

@@ -29,15 +29,6 @@ impl Buffer<'_> {
         Self { buf, call: PhantomData }
     }
 
-    /// A buffer for text that belongs to the request, and that filters may change in its place.
-    pub(crate) fn of_text(text: &mut [u8]) -> ngx_buf_t {
-        let Range { start, end } = text.as_mut_ptr_range();
-        let mut buf = blank();
-        (buf.pos, buf.last, buf.start, buf.end) = (start, end, start, end);
-        buf.set_temporary(1);
-        buf
-    }
-
     fn get(&self) -> &ngx_buf_t {
         // SAFETY: see `new`.
         unsafe { self.buf.as_ref() }
@@ -97,6 +88,11 @@ impl Buffer<'_> {
         buf.flush() != 0 || buf.sync() != 0 || self.is_last_of_request()
     }
 
+    /// Whether it is there only to tell that (`ngx_buf_special`): nginx lets no other buffer be empty.
+    pub(crate) fn is_special(&self) -> bool {
+        self.is_signal() && !self.is_in_memory() && self.get().in_file() == 0
+    }
+
     /// Lets `to`, which comes after it, tell what this one tells.
     pub(crate) fn signal_by(&mut self, mut to: Buffer<'_>) {
         let from = self.get_mut();
@@ -128,9 +124,28 @@ impl Buffer<'_> {
 }
 
 /// A buffer without bytes that tells nothing.
-fn blank() -> ngx_buf_t {
-    // SAFETY: nginx itself sets buffers up with zeros (`ngx_calloc_buf`).
-    unsafe { mem::zeroed() }
+// SAFETY: nginx itself sets buffers up with zeros (`ngx_calloc_buf`).
+const BLANK: ngx_buf_t = unsafe { mem::zeroed() };
+
+/// A buffer for text of the request's own, together with the link that puts it into a chain once.
+#[derive(Clone, Copy)]
+pub(crate) struct TextBuffer {
+    buf: ngx_buf_t,
+    link: ngx_chain_t,
+}
+
+impl TextBuffer {
+    /// Without text.
+    pub(crate) const EMPTY: Self =
+        Self { buf: BLANK, link: ngx_chain_t { buf: ptr::null_mut(), next: ptr::null_mut() } };
+
+    /// Filters may change the text in its place. It lives as long as the buffer.
+    pub(crate) fn new(text: &mut [u8]) -> Self {
+        let Range { start, end } = text.as_mut_ptr_range();
+        let mut buf = ngx_buf_t { pos: start, last: end, start, end, ..BLANK };
+        buf.set_temporary(1);
+        Self { buf, ..Self::EMPTY }
+    }
 }
 
 /// The buffers of a chain.
@@ -185,27 +200,37 @@ impl Chain {
     pub(crate) fn push(&mut self, buffer: Buffer<'_>) -> Option<Link> {
         // SAFETY: the pool is the request's.
         let mut link = NonNull::new(unsafe { ngx_alloc_chain_link(self.pool.as_ptr()) })?;
-        // SAFETY: nginx allocated a link; `last` is one of this chain's own.
+        // SAFETY: nginx allocated a link.
+        unsafe { link.as_mut() }.buf = buffer.buf.as_ptr();
+        Some(self.append(link))
+    }
+
+    /// Adds a text at the end.
+    ///
+    /// # Safety
+    ///
+    /// It stays where it is, and is not added again: nginx may use its link for other buffers.
+    pub(crate) unsafe fn push_text(&mut self, text: &mut TextBuffer) {
+        text.link.buf = &raw mut text.buf;
+        self.append(NonNull::from(&mut text.link));
+    }
+
+    fn append(&mut self, mut link: NonNull<ngx_chain_t>) -> Link {
+        // SAFETY: the link is in no chain, and `last` is one of this chain's own.
         unsafe {
-            link.write(ngx_chain_t { buf: buffer.buf.as_ptr(), next: ptr::null_mut() });
+            link.as_mut().next = ptr::null_mut();
             match self.last.as_mut() {
-                Some(last) => last.next = link.as_mut(),
+                Some(last) => last.next = link.as_ptr(),
                 None => self.first = link.as_ptr(),
             }
         }
         self.last = link.as_ptr();
-        Some(Link(link))
+        Link(link)
     }
 
     /// The place of the last buffer.
     pub(crate) fn last(&self) -> Option<Link> {
         NonNull::new(self.last).map(Link)
-    }
-
-    /// The number of bytes of all buffers.
-    pub(crate) fn len(&self) -> u64 {
-        // SAFETY: the chain is valid.
-        unsafe { buffers(self.first) }.map(|buffer| buffer.len()).fold(0, u64::saturating_add)
     }
 
     /// For the next filter.
@@ -261,20 +286,15 @@ impl OwnBuffers {
         Self { tag: module.cast_mut().cast(), free: ptr::null_mut(), busy: ptr::null_mut() }
     }
 
-    /// Whether none is still to be sent.
-    pub(crate) fn are_idle(&self) -> bool {
-        self.busy.is_null()
-    }
-
-    /// A part of the bytes of another buffer, which are in memory. They have to stay until it is sent, so
+    /// For `chain`: a part of the bytes of another buffer, which are in memory. They have to stay until it is sent, so
     /// `of` itself has to come after it in the chain with some of its bytes.
     pub(crate) fn part<'a>(
         &mut self,
-        pool: &Pool,
+        chain: &Chain,
         of: Buffer<'_>,
         range: Range<usize>,
     ) -> Option<Buffer<'a>> {
-        let mut part = self.take(pool)?;
+        let mut part = self.take(&chain.pool)?;
         let of = of.get();
         let buf = part.get_mut();
         buf.set_temporary(of.temporary());
@@ -288,12 +308,12 @@ impl OwnBuffers {
         Some(part)
     }
 
-    /// A copy of a short text. `None`: no memory, or the text is too long.
-    pub(crate) fn text<'a>(&mut self, pool: &Pool, text: &[u8]) -> Option<Buffer<'a>> {
-        let mut copy = self.take(pool)?;
+    /// For `chain`: a copy of a short text. `None`: no memory, or the text is too long.
+    pub(crate) fn text<'a>(&mut self, chain: &Chain, text: &[u8]) -> Option<Buffer<'a>> {
+        let mut copy = self.take(&chain.pool)?;
         let buf = copy.get_mut();
         if buf.start.is_null() {
-            buf.start = pool.bytes(TEXT)?.as_ptr();
+            buf.start = chain.pool.bytes(TEXT)?.as_ptr();
             // SAFETY: that is what was allocated.
             buf.end = unsafe { buf.start.add(TEXT) };
         }
@@ -310,10 +330,10 @@ impl OwnBuffers {
         Some(copy)
     }
 
-    /// A buffer without bytes, for what [`Buffer::signal_by`] is to put on it. It is not used again: nothing
+    /// For `chain`: a buffer without bytes, for what [`Buffer::signal_by`] is to put on it. It is not used again: nothing
     /// tells when it has been sent.
-    pub(crate) fn signal<'a>(pool: &Pool) -> Option<Buffer<'a>> {
-        new_buffer(pool)
+    pub(crate) fn signal<'a>(chain: &Chain) -> Option<Buffer<'a>> {
+        new_buffer(&chain.pool)
     }
 
     /// Takes back what of `passed`, and of what was passed before, has been sent.
@@ -341,7 +361,7 @@ impl OwnBuffers {
         // SAFETY: as above.
         let mut buffer = unsafe { Buffer::new(NonNull::new(link.buf)?) };
         let buf = buffer.get_mut();
-        *buf = ngx_buf_t { start: buf.start, end: buf.end, tag: buf.tag, ..blank() };
+        *buf = ngx_buf_t { start: buf.start, end: buf.end, tag: buf.tag, ..BLANK };
         self.free = link.next;
         // SAFETY: the pool is the request's, and keeps links to be used again (`ngx_free_chain`).
         unsafe {

@@ -31,6 +31,14 @@ pub(crate) trait PoolExt {
 
     /// The pieces one after another, in memory that lives as long as the pool.
     fn concat(&self, pieces: &[&[u8]]) -> Option<&mut [u8]>;
+
+    /// As [`PoolExt::place_pod`] and [`PoolExt::concat`], in one piece of memory: the value that `make` makes
+    /// of where its text is.
+    fn place_with<T: Copy>(
+        &self,
+        text: &[&[u8]],
+        make: impl FnOnce(&mut [u8]) -> T,
+    ) -> Option<NonNull<T>>;
 }
 
 impl PoolExt for Pool {
@@ -85,19 +93,46 @@ impl PoolExt for Pool {
     }
 
     fn concat(&self, pieces: &[&[u8]]) -> Option<&mut [u8]> {
-        let len = pieces.iter().map(|piece| piece.len()).sum();
-        let room = self.bytes(len)?.as_ptr();
-        let mut end = room;
-        for piece in pieces {
-            // SAFETY: the pieces take `len` bytes together, and are not in memory that was just allocated.
-            unsafe {
-                ptr::copy_nonoverlapping(piece.as_ptr(), end, piece.len());
-                end = end.add(piece.len());
-            }
-        }
-        // SAFETY: all `len` bytes were written.
-        Some(unsafe { slice::from_raw_parts_mut(room, len) })
+        let room = self.bytes(total_len(pieces))?;
+        // SAFETY: that much was allocated.
+        Some(unsafe { write(pieces, room) })
     }
+
+    fn place_with<T: Copy>(
+        &self,
+        text: &[&[u8]],
+        make: impl FnOnce(&mut [u8]) -> T,
+    ) -> Option<NonNull<T>> {
+        const { assert!(align_of::<T>() <= align_of::<usize>()) };
+        let len = size_of::<T>().checked_add(total_len(text))?;
+        // SAFETY: `self` is a live pool.
+        let place = NonNull::new(unsafe { ngx_palloc(self.as_ptr(), len) }.cast::<T>())?;
+        // SAFETY: nginx allocated room for both.
+        unsafe { place.write(make(write(text, place.add(1).cast()))) };
+        Some(place)
+    }
+}
+
+fn total_len(pieces: &[&[u8]]) -> usize {
+    pieces.iter().map(|piece| piece.len()).sum()
+}
+
+/// Writes the pieces one after another.
+///
+/// # Safety
+///
+/// There is room for all of them, in memory that was just allocated.
+unsafe fn write<'a>(pieces: &[&[u8]], room: NonNull<u8>) -> &'a mut [u8] {
+    let mut end = room.as_ptr();
+    for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
+        // SAFETY: as the caller says.
+        unsafe {
+            ptr::copy_nonoverlapping(piece.as_ptr(), end, piece.len());
+            end = end.add(piece.len());
+        }
+    }
+    // SAFETY: all of it was written.
+    unsafe { slice::from_raw_parts_mut(room.as_ptr(), total_len(pieces)) }
 }
 
 unsafe extern "C" fn drop_in_place<T>(data: *mut core::ffi::c_void) {

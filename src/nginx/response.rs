@@ -4,9 +4,8 @@ use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 
 use ngx::ffi::{
-    NGX_HTTP_GET, NGX_HTTP_HEAD, ngx_cycle, ngx_hash_t, ngx_http_clean_header, ngx_http_request_t,
-    ngx_http_test_content_type, ngx_http_weak_etag, ngx_list_push, ngx_module_t,
-    ngx_output_chain_ctx_t, ngx_str_t, ngx_table_elt_t, off_t,
+    NGX_HTTP_GET, NGX_HTTP_HEAD, ngx_cycle, ngx_http_clean_header, ngx_http_weak_etag,
+    ngx_list_push, ngx_module_t, ngx_output_chain_ctx_t, ngx_str_t, ngx_table_elt_t, off_t,
 };
 use ngx::http::Request;
 
@@ -41,8 +40,11 @@ pub(crate) trait ResponseExt {
     /// Changes that length; `None` makes it unknown.
     fn set_content_length(&mut self, len: Option<u64>);
 
-    /// The type as it is going to be sent, parameters included.
+    /// The type, parameters included.
     fn content_type(&self) -> &[u8];
+
+    /// The type as nginx compares it: without the charset parameter, where nginx knows of it.
+    fn bare_content_type(&self) -> &[u8];
 
     /// Another type, whose name takes the first `essence_len` bytes of it.
     fn set_content_type(&mut self, content_type: &'static [u8], essence_len: usize);
@@ -56,9 +58,6 @@ pub(crate) trait ResponseExt {
     ///
     /// The text lives as long as the request.
     unsafe fn set_charset(&mut self, charset: NonNull<[u8]>);
-
-    /// Whether its type is one of `types`, by nginx's rules for directives such as `gzip_types`.
-    fn has_type_of(&mut self, types: &ngx_hash_t) -> bool;
 
     /// The value of Content-Encoding, empty if there is none.
     fn content_encoding(&self) -> &[u8];
@@ -105,7 +104,7 @@ impl ResponseExt for Request {
     }
 
     fn is_head(&self) -> bool {
-        self.header_only() || self.as_ref().method & NGX_HTTP_HEAD as usize != 0
+        self.as_ref().header_only() != 0 || self.as_ref().method & NGX_HTTP_HEAD as usize != 0
     }
 
     fn status(&self) -> usize {
@@ -140,6 +139,11 @@ impl ResponseExt for Request {
         self.as_ref().headers_out.content_type.as_bytes()
     }
 
+    fn bare_content_type(&self) -> &[u8] {
+        let content_type = self.content_type();
+        content_type.get(..self.as_ref().headers_out.content_type_len).unwrap_or(content_type)
+    }
+
     fn set_content_type(&mut self, content_type: &'static [u8], essence_len: usize) {
         let headers = &mut self.as_mut().headers_out;
         headers.content_type =
@@ -157,12 +161,6 @@ impl ResponseExt for Request {
             ngx_str_t { len: charset.len(), data: charset.cast().as_ptr() };
     }
 
-    fn has_type_of(&mut self, types: &ngx_hash_t) -> bool {
-        let r: *mut ngx_http_request_t = self.as_mut();
-        // SAFETY: `r` is live; nginx does not change the types.
-        !unsafe { ngx_http_test_content_type(r, ptr::from_ref(types).cast_mut()) }.is_null()
-    }
-
     fn content_encoding(&self) -> &[u8] {
         // SAFETY: it is null or a header of the response.
         let header = unsafe { self.as_ref().headers_out.content_encoding.as_ref() };
@@ -177,8 +175,10 @@ impl ResponseExt for Request {
         // ngx_http_clear_accept_ranges
         r.set_allow_ranges(0);
         remove(&mut r.headers_out.accept_ranges);
-        // SAFETY: `r` is live.
-        unsafe { ngx_http_weak_etag(r) };
+        if !r.headers_out.etag.is_null() {
+            // SAFETY: `r` is live.
+            unsafe { ngx_http_weak_etag(r) };
+        }
     }
 
     fn set_header(

@@ -2,17 +2,43 @@
 
 use std::io::Write;
 
-use memchr::memchr;
-
 /// The value of the first argument called `name`, as nginx's `$arg_name` finds it (`ngx_http_arg`):
 /// names are compared as they are sent, undecoded and without case, and only an argument with `=`
 /// has a value.
 pub fn value<'a>(args: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
-    arguments(args).find_map(|argument| {
-        let (head, tail) = argument.split_at_checked(name.len())?;
-        let value = tail.strip_prefix(b"=")?;
-        head.eq_ignore_ascii_case(name).then_some(value)
-    })
+    let mut rest = args;
+    loop {
+        // A name has no `&` in it, so what is equal to it and followed by `=` is one argument's name.
+        if let Some((head, [b'=', tail @ ..])) = rest.split_at_checked(name.len()) {
+            if head == name || head.eq_ignore_ascii_case(name) {
+                return Some(split_at_ampersand(tail).map_or(tail, |(value, _)| value));
+            }
+        }
+        (_, rest) = split_at_ampersand(rest)?;
+    }
+}
+
+/// What stands before the first `&`, and what behind it.
+///
+/// Arguments are mostly too short for a vectorized search to pay, so this looks at eight bytes at a time.
+fn split_at_ampersand(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH_BITS: u64 = u64::from_le_bytes([0x80; 8]);
+    const AMPERSANDS: u64 = u64::from_le_bytes([b'&'; 8]);
+    let mut rest = text;
+    while let Some((eight, behind)) = rest.split_first_chunk() {
+        // The lowest byte with its high bit set in `found` is the first that is 0 in `differing`.
+        let differing = u64::from_le_bytes(*eight) ^ AMPERSANDS;
+        let found = differing.wrapping_sub(ONES) & !differing & HIGH_BITS;
+        if found != 0 {
+            break;
+        }
+        rest = behind;
+    }
+    let at = text.len().checked_sub(rest.len())?;
+    let at = at.checked_add(rest.iter().position(|&byte| byte == b'&')?)?;
+    let (before, behind) = text.split_at_checked(at)?;
+    Some((before, behind.get(1..)?))
 }
 
 /// The query string without the arguments called one of `names`, and without `_`, which jQuery adds
@@ -42,24 +68,13 @@ pub fn without<'a>(
 
 /// Whether the argument, with a value or without, is one of `names` or jQuery's `_`.
 fn is_called(argument: &[u8], names: &[impl AsRef<[u8]>]) -> bool {
-    let end = memchr(b'=', argument).unwrap_or(argument.len());
-    let called = argument.get(..end).unwrap_or(argument);
+    let called = argument.split(|&byte| byte == b'=').next().unwrap_or_default();
     called == b"_" || names.iter().any(|name| name.as_ref().eq_ignore_ascii_case(called))
 }
 
-/// What stands between the `&`: never nothing at all, as `""` is one empty argument.
+/// What stands between the `&`.
 fn arguments(args: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = Some(args);
-    core::iter::from_fn(move || {
-        let from = rest?;
-        match memchr(b'&', from).and_then(|at| from.split_at_checked(at)) {
-            Some((argument, tail)) => {
-                rest = tail.get(1..);
-                Some(argument)
-            }
-            None => rest.take(),
-        }
-    })
+    args.split(|&byte| byte == b'&')
 }
 
 #[cfg(test)]

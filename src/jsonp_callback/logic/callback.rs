@@ -18,101 +18,77 @@ pub enum Syntax {
     Member,
 }
 
-/// What the query string says about the callback.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Callback<'a> {
-    /// No argument that may hold it is there, or all that are there are empty.
-    Absent,
-    /// There is a value, but nothing that may be called.
-    Invalid,
-    /// The name, decoded, and of the syntax asked for.
-    Valid(&'a [u8]),
-}
-
-/// The callback that a query string asks for.
+/// What the query string says the callback is, as it is sent, if it says anything.
 ///
 /// Of the arguments called one of `names`, in the order of `names`, the first that is present and not
-/// empty counts ([`args::value`]); it is percent-decoded once. The callback is written to `buffer`.
-pub fn find<'a>(
-    query: &[u8],
-    names: &[impl AsRef<[u8]>],
-    syntax: Syntax,
-    buffer: &'a mut Buffer,
-) -> Callback<'a> {
-    let given = names
+/// empty counts ([`args::value`]).
+pub fn given<'a>(query: &'a [u8], names: &[impl AsRef<[u8]>]) -> Option<&'a [u8]> {
+    names
         .iter()
-        .find_map(|name| args::value(query, name.as_ref()).filter(|value| !value.is_empty()));
-    match given {
-        None => Callback::Absent,
-        Some(value) => decode(value, syntax, buffer).map_or(Callback::Invalid, Callback::Valid),
-    }
+        .find_map(|name| args::value(query, name.as_ref()).filter(|value| !value.is_empty()))
 }
 
-/// The percent-decoded `value`, if all of it is a callback of this syntax.
-fn decode<'a>(value: &[u8], syntax: Syntax, buffer: &'a mut Buffer) -> Option<&'a [u8]> {
-    let mut state = State::start(syntax);
+/// The callback that was [`given`]: percent-decoded once, into `buffer` if that changes it. `None` if that is
+/// not a callback of this syntax.
+pub fn decode<'a>(given: &'a [u8], syntax: Syntax, buffer: &'a mut Buffer) -> Option<&'a [u8]> {
+    if syntax.allows(given) {
+        return Some(given);
+    }
+    let decoded = percent_decode(given, buffer)?;
+    syntax.allows(decoded).then_some(decoded)
+}
+
+/// The percent-decoded `value`. `None` if a `%` is not followed by two hexadecimal digits, or if it is too
+/// long for a callback.
+fn percent_decode<'a>(value: &[u8], buffer: &'a mut Buffer) -> Option<&'a [u8]> {
     let mut bytes = value.iter().copied();
     let mut room = buffer.iter_mut();
     while let Some(byte) = bytes.next() {
-        let byte = match byte {
+        *room.next()? = match byte {
             b'%' => hex_digit(bytes.next()?)? << 4 | hex_digit(bytes.next()?)?,
             _ => byte,
         };
-        state = state.next(byte)?;
-        *room.next()? = byte;
     }
     let unused = room.len();
-    let len = MAX_LEN.checked_sub(unused)?;
-    if state.is_end() { buffer.get(..len) } else { None }
+    buffer.get(..MAX_LEN.checked_sub(unused)?)
 }
 
 fn hex_digit(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
-/// How much of a callback has been read.
-#[derive(Clone, Copy, Debug)]
-enum State {
-    /// Nothing of a `word`.
-    NoWord,
-    Word,
-    /// An identifier must begin.
-    NoIdentifier,
-    Identifier,
-    /// Behind `[`.
-    NoIndex,
-    Index,
-    /// Behind `]`.
-    Indexed,
+impl Syntax {
+    /// Whether `name`, as it is, is a callback.
+    fn allows(self, name: &[u8]) -> bool {
+        (1..=MAX_LEN).contains(&name.len())
+            && match self {
+                Self::Word => name.iter().all(is_word),
+                Self::Member => is_member(name),
+            }
+    }
 }
 
-impl State {
-    fn start(syntax: Syntax) -> Self {
-        match syntax {
-            Syntax::Word => Self::NoWord,
-            Syntax::Member => Self::NoIdentifier,
-        }
-    }
+fn is_word(byte: &u8) -> bool {
+    matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'A'..=b'Z')
+}
 
-    fn next(self, byte: u8) -> Option<Self> {
-        let word = byte.is_ascii_alphanumeric() || byte == b'_';
-        Some(match (self, byte) {
-            (Self::NoWord | Self::Word, _) if word => Self::Word,
-            (Self::NoIdentifier, b'0'..=b'9') => return None,
-            (Self::NoIdentifier | Self::Identifier, b'$') => Self::Identifier,
-            (Self::NoIdentifier | Self::Identifier, _) if word => Self::Identifier,
-            (Self::NoIndex | Self::Index, b'0'..=b'9') => Self::Index,
-            (Self::Index, b']') => Self::Indexed,
-            (Self::Identifier | Self::Indexed, b'.') => Self::NoIdentifier,
-            (Self::Identifier | Self::Indexed, b'[') => Self::NoIndex,
-            _ => return None,
-        })
-    }
+/// Whether all of it is identifiers joined by `.`, each followed by any number of `[digits]`.
+fn is_member(name: &[u8]) -> bool {
+    name.split(|&byte| byte == b'.').all(|part| {
+        let mut pieces = part.split(|&byte| byte == b'[');
+        pieces.next().is_some_and(is_identifier) && pieces.all(is_index)
+    })
+}
 
-    /// Whether a callback may end here.
-    fn is_end(self) -> bool {
-        matches!(self, Self::Word | Self::Identifier | Self::Indexed)
-    }
+fn is_identifier(text: &[u8]) -> bool {
+    text.first().is_some_and(|first| !first.is_ascii_digit())
+        && text.iter().all(|byte| is_word(byte) || *byte == b'$')
+}
+
+/// Whether this, behind a `[`, is an index.
+fn is_index(text: &[u8]) -> bool {
+    let digits = text.strip_suffix(b"]");
+    digits.is_some_and(|digits| !digits.is_empty() && digits.iter().all(u8::is_ascii_digit))
 }
 
 #[cfg(test)]
@@ -124,8 +100,8 @@ mod tests {
 
     fn decoded(value: &str, syntax: Syntax) -> Option<String> {
         let mut buffer = [0; MAX_LEN];
-        let decoded = decode(value.as_bytes(), syntax, &mut buffer)?;
-        Some(String::from_utf8(decoded.to_vec()).unwrap())
+        let callback = decode(value.as_bytes(), syntax, &mut buffer)?;
+        Some(String::from_utf8(callback.to_vec()).unwrap())
     }
 
     #[test]
@@ -202,46 +178,39 @@ mod tests {
         }
     }
 
-    fn found(query: &str, names: &[&str]) -> String {
-        let mut buffer = [0; MAX_LEN];
-        match find(query.as_bytes(), names, Syntax::Word, &mut buffer) {
-            Callback::Absent => "absent".into(),
-            Callback::Invalid => "invalid".into(),
-            Callback::Valid(name) => format!("({})", core::str::from_utf8(name).unwrap()),
-        }
-    }
-
     #[test]
     fn the_first_that_is_present_and_not_empty() {
-        let names = ["callback", "jsonp"];
+        let found = |query: &'static str, names: &[&str]| {
+            given(query.as_bytes(), names).map(|value| String::from_utf8(value.to_vec()).unwrap())
+        };
         for (query, callback) in [
-            ("", "absent"),
-            ("callback", "absent"),
-            ("callback=", "absent"),
-            ("x=1&callback=&y=2", "absent"),
-            ("callback=a&jsonp=b", "(a)"),
-            ("jsonp=b&callback=a", "(a)"),
-            ("jsonp=b&callback=", "(b)"),
-            ("jsonp=b", "(b)"),
-            ("callback=a.b&jsonp=b", "invalid"),
-            ("callback=&callback=a", "absent"),
-            ("callback=a&callback=b", "(a)"),
-            ("CALLBACK=a", "(a)"),
+            ("", None),
+            ("callback", None),
+            ("callback=", None),
+            ("x=1&callback=&y=2", None),
+            ("callback=a&jsonp=b", Some("a")),
+            ("jsonp=b&callback=a", Some("a")),
+            ("jsonp=b&callback=", Some("b")),
+            ("jsonp=b", Some("b")),
+            ("callback=a.b&jsonp=b", Some("a.b")),
+            ("callback=&callback=a", None),
+            ("callback=a&callback=b", Some("a")),
+            ("CALLBACK=a", Some("a")),
         ] {
-            assert_eq!(found(query, &names), callback, "{query}");
+            assert_eq!(found(query, &["callback", "jsonp"]).as_deref(), callback, "{query}");
         }
-        assert_eq!(found("callback=cb", &["jsonp"]), "absent");
-        assert_eq!(found("jsonp=alert(1)", &["jsonp"]), "invalid");
-        assert_eq!(found("callback=cb", &[]), "absent");
+        assert_eq!(found("callback=cb", &["jsonp"]), None);
+        assert_eq!(found("jsonp=alert(1)", &["jsonp"]).as_deref(), Some("alert(1)"));
+        assert_eq!(found("callback=cb", &[]), None);
     }
 
-    fn is_word(text: &[u8]) -> bool {
+    fn reference_word(text: &[u8]) -> bool {
         let word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
         (1..=255).contains(&text.len()) && text.iter().all(word)
     }
 
     /// The grammar, by recursive descent.
-    fn is_member(text: &[u8]) -> bool {
+    fn reference_member(text: &[u8]) -> bool {
         fn identifier(text: &[u8]) -> Option<&[u8]> {
             let start = |b: u8| b.is_ascii_alphabetic() || b == b'_' || b == b'$';
             let len = text.iter().take_while(|&&b| start(b) || b.is_ascii_digit()).count();
@@ -256,23 +225,17 @@ mod tests {
         while let Some(next) = index(rest) {
             rest = next;
         }
-        let more = |rest: &[u8]| rest.strip_prefix(b".").is_some_and(is_member);
+        let more = |rest: &[u8]| rest.strip_prefix(b".").is_some_and(reference_member);
         text.len() <= 255 && (rest.is_empty() || more(rest))
     }
 
     proptest! {
         #[test]
-        fn either_exactly_what_was_sent_or_nothing(value in "[a9_$.\\[\\]%]{0,12}|[ -~]{0,8}") {
-            for (syntax, is_callback) in
-                [(Syntax::Word, is_word as fn(&[u8]) -> bool), (Syntax::Member, is_member)]
-            {
-                let expected = match value.contains('%') {
-                    false if is_callback(value.as_bytes()) => Some(value.clone()),
-                    true => continue,
-                    false => None,
-                };
-                prop_assert_eq!(decoded(&value, syntax), expected);
-            }
+        fn either_exactly_what_was_sent_or_nothing(value in "[a9_$.\\[\\]]{1,12}|[ -$'-~]{1,8}") {
+            let expected = |is_callback: bool| is_callback.then(|| value.clone());
+            let [word, member] = [reference_word, reference_member].map(|is| is(value.as_bytes()));
+            prop_assert_eq!(decoded(&value, Syntax::Word), expected(word));
+            prop_assert_eq!(decoded(&value, Syntax::Member), expected(member));
         }
 
         #[test]

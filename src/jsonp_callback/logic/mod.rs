@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 pub mod args;
+pub mod around;
 pub mod callback;
 pub mod content_type;
-pub mod prefix;
 pub mod separators;
 pub mod status;

@@ -54,6 +54,12 @@ impl Held {
 }
 
 impl Separators {
+    /// Whether the next piece of the body is to go on as it is, so that [`Separators::scan`] need not see
+    /// it.
+    pub fn leave(&self, piece: &[u8]) -> bool {
+        matches!(self.held, Held::Nothing) && memchr(0xE2, piece).is_none()
+    }
+
     /// What the next piece of the body becomes, part by part. All parts have to be taken.
     pub fn scan<'a>(&'a mut self, piece: &'a [u8]) -> Parts<'a> {
         let (next, start) = self.settle(piece);
@@ -189,7 +195,9 @@ mod tests {
         let mut taken = 0;
         for piece in pieces {
             let mut end = 0;
+            let leave = separators.leave(piece);
             for part in separators.scan(piece) {
+                assert!(!leave || part == Part::Piece(0..piece.len()));
                 match part {
                     Part::Piece(range) => {
                         assert!(end <= range.start && range.start < range.end);
