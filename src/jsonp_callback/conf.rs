@@ -16,7 +16,7 @@ use super::logic::callback::Syntax;
 use super::logic::content_type::{self, Types};
 use super::logic::status::Statuses;
 use super::module::JsonpCallback;
-use crate::nginx::conf::{Directive, create, inherit};
+use crate::nginx::conf::{Directive, IS_DUPLICATE, create, inherit};
 use crate::nginx::module::command;
 
 /// What the directives say for a location.
@@ -220,7 +220,7 @@ unsafe extern "C" fn set_names(
     // SAFETY: nginx passes what `create_loc_conf` made, and the directive being read.
     let (directive, conf) = unsafe { (Directive::new(cf), &mut *conf.cast::<LocConf>()) };
     if conf.names.is_some() {
-        return directive.error("is duplicate");
+        return IS_DUPLICATE;
     }
     let mut names: Vec<Box<[u8]>> = Vec::new();
     let mut off = false;
@@ -268,7 +268,7 @@ unsafe extern "C" fn set_invalid(
     // SAFETY: nginx passes what `create_loc_conf` made, and the directive being read.
     let (directive, conf) = unsafe { (Directive::new(cf), &mut *conf.cast::<LocConf>()) };
     if conf.invalid.is_some() {
-        return directive.error("is duplicate");
+        return IS_DUPLICATE;
     }
     let value = directive.args().next().unwrap_or_default();
     let code = core::str::from_utf8(value).ok().and_then(|value| value.parse::<u16>().ok());
@@ -294,7 +294,7 @@ unsafe extern "C" fn set_statuses(
     // SAFETY: nginx passes what `create_loc_conf` made, and the directive being read.
     let (directive, conf) = unsafe { (Directive::new(cf), &mut *conf.cast::<LocConf>()) };
     if conf.statuses.is_some() {
-        return directive.error("is duplicate");
+        return IS_DUPLICATE;
     }
     match Statuses::parse(directive.args()) {
         Ok(statuses) => {
@@ -314,7 +314,7 @@ unsafe extern "C" fn set_output_type(
     // SAFETY: nginx passes what `create_loc_conf` made, and the directive being read.
     let (directive, conf) = unsafe { (Directive::new(cf), &mut *conf.cast::<LocConf>()) };
     if conf.output_type.is_some() {
-        return directive.error("is duplicate");
+        return IS_DUPLICATE;
     }
     let value = directive.args().next().unwrap_or_default();
     if value == b"off" {

@@ -13,14 +13,12 @@ use ngx::http::{HttpModuleMainConf, HttpModuleServerConf};
 use super::handlers::{self, NAMESPACE};
 use super::logic::{Params, Placement, Server};
 use super::module::MemcachedHash;
-use crate::nginx::conf::Directive;
+use crate::nginx::conf::{Directive, IS_DUPLICATE};
 use crate::nginx::upstream::{Block, InitPeer, InitUpstream, Lines};
 use crate::nginx::variable;
 
 /// nginx's variable for the key of the memcached module.
 const KEY: &str = "memcached_key";
-
-const IS_DUPLICATE: *mut c_char = c"is duplicate".as_ptr().cast_mut();
 
 /// What all upstreams share.
 #[derive(Default)]

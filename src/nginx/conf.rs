@@ -18,6 +18,9 @@ use super::pool::PoolExt;
 pub(crate) type SetHandler =
     unsafe extern "C" fn(*mut ngx_conf_t, *mut ngx_command_t, *mut c_void) -> *mut c_char;
 
+/// What a [`SetHandler`] returns where a directive stands twice: `"name" directive is duplicate`.
+pub(crate) const IS_DUPLICATE: *mut c_char = c"is duplicate".as_ptr().cast_mut();
+
 /// The directive that nginx is reading.
 #[derive(Clone, Copy)]
 pub(crate) struct Directive<'a> {
