@@ -104,36 +104,13 @@ from_suite() {
     fi
 }
 
-# unpack SUITE: the suite's binary with the libraries that it needs and, of them, the loader; and its
-# headers, of nginx-dev. All of it is found by the path that is written into a copy of the binary.
+# unpack SUITE: the suite's binary, and its headers, of nginx-dev.
 unpack() {
-    local suite=$1 files version libraries loader
-    files=$("$scripts/private-apt.sh" "$suite" download --print-uris nginx nginx-dev 2>>apt.log) ||
-        not_here "$suite has no nginx"
-    if [[ $(cat unpacked/.files 2>/dev/null) == "$files" ]]; then
-        answer "$(version_of configured)" "$PWD/configured" "$PWD/unpacked/usr/sbin/nginx"
-        return
-    fi
-    rm -rf debs unpacked
-    mkdir -p debs unpacked
-    (cd debs && "$scripts/private-apt.sh" "$suite" download nginx nginx-dev) >>apt.log 2>&1 ||
-        not_here "the mirror has neither the sources nor the binary of $suite's nginx"
-    command -v patchelf >/dev/null || not_here "no patchelf, to run $suite's binary: apt-get install patchelf"
-    version=$(dpkg-deb --field debs/nginx_*.deb Version)
-    libraries=$(dpkg-deb --field debs/nginx_*.deb Depends | grep -oE '(lib|zlib)[a-z0-9.+-]+')
-    # shellcheck disable=SC2086
-    "$scripts/private-apt.sh" "$suite" install --yes --download-only --no-install-recommends \
-        -o Dir::Cache::archives="$PWD/debs" libgcc-s1 $libraries >>apt.log 2>&1 ||
-        not_here "the mirror lacks libraries of $suite's nginx"
-    for deb in debs/*.deb; do
-        dpkg-deb --extract "$deb" unpacked
-    done
-    libraries=$PWD/unpacked/usr/lib/$(dpkg-architecture --query DEB_HOST_MULTIARCH)
-    loader=$libraries/$(basename "$(patchelf --print-interpreter unpacked/usr/sbin/nginx)")
-    patchelf --set-interpreter "$loader" --force-rpath --set-rpath "$libraries" unpacked/usr/sbin/nginx
-    "$scripts/configure-nginx.sh" "$PWD/configured" "$PWD/unpacked/usr/share/nginx/src" "$version" >&2
-    echo "$files" >unpacked/.files
-    answer "$(version_of configured)" "$PWD/configured" "$PWD/unpacked/usr/sbin/nginx"
+    local suite=$1 unpacked=$PWD/unpacked
+    "$scripts/suite-binary.sh" "$suite" "$unpacked" usr/sbin/nginx nginx nginx-dev || exit
+    "$scripts/configure-nginx.sh" "$PWD/configured" "$unpacked/usr/share/nginx/src" \
+        "$(cksum <"$unpacked/.files")" >&2
+    answer "$(version_of configured)" "$PWD/configured" "$unpacked/usr/sbin/nginx"
 }
 
 case $name in
