@@ -58,7 +58,7 @@ pub(crate) const fn command(
     offset: usize,
 ) -> ngx_command_t {
     ngx_command_t {
-        name: ngx_str_t { len: name.count_bytes(), data: name.as_ptr().cast_mut().cast() },
+        name: ngx_c_str(name),
         type_: flags as usize,
         set: Some(set),
         conf,
@@ -67,7 +67,13 @@ pub(crate) const fn command(
     }
 }
 
-/// A static string as nginx's own tables hold it; nginx never writes to these.
+/// A static string that nginx compares as a C string, such as a directive's name or one of the values it may
+/// have; nginx never writes to these.
+pub(crate) const fn ngx_c_str(text: &'static CStr) -> ngx_str_t {
+    ngx_str_t { len: text.count_bytes(), data: text.as_ptr().cast_mut().cast() }
+}
+
+/// A static string that nginx goes by the length of; nginx never writes to these.
 pub(crate) const fn ngx_str(text: &'static str) -> ngx_str_t {
     ngx_str_t { len: text.len(), data: text.as_ptr().cast_mut() }
 }
