@@ -92,6 +92,12 @@ unsafe extern "C" fn set_namespace(
         let namespace = ngx_str_t { len: value.as_bytes().len(), data: value.data };
         state.namespace.set(Some(namespace));
     }
+    // Where a `map`, say, defines the variable too, what comes last counts.
+    let conf = MemcachedHash::main_conf(request.as_ref());
+    if let Some(index) = conf.and_then(|conf| conf.namespace) {
+        // SAFETY: `r` is nginx's, and so is the index; the value's text lives as long as the request.
+        unsafe { variable::assign(r, index, value.as_bytes()) };
+    }
 }
 
 /// Decides which server a request is for.

@@ -115,6 +115,17 @@ pub(crate) unsafe fn is_still(cf: *mut ngx_conf_t, name: &'static str, get: GetH
     handler.is_some_and(|handler| ptr::fn_addr_eq(handler, get))
 }
 
+/// Gives a variable a value until another directive does, as `set` does to one that has no function for it.
+///
+/// # Safety
+///
+/// `r` is what nginx passed to the function that is running, and gave the index for its configuration; the bytes
+/// live as long as the request.
+pub(crate) unsafe fn assign(r: *mut ngx_http_request_t, index: ngx_uint_t, bytes: &[u8]) {
+    // SAFETY: nginx keeps a value for each index.
+    answer(unsafe { &mut *(*r).variables.add(index) }, Some(bytes));
+}
+
 /// Gives a variable a value that lives as long as the request.
 ///
 /// `None` is "not found", which reads as an empty string.

@@ -257,6 +257,47 @@ fn a_map_may_define_the_namespace() {
 }
 
 #[test]
+fn what_sets_the_namespace_last_counts() {
+    let servers = memcacheds(1);
+    servers[0].set("mapped:key", 0, "by map");
+    servers[0].set("set:key", 0, "by set");
+    servers[0].set("found:key", 0, "by a pattern");
+    let location = "set $memcached_key key; memcached_pass m; add_header X $memcached_namespace;";
+    let nginx = Nginx::builder()
+        .http("map $uri $memcached_namespace { default 'mapped:'; }")
+        .http(&cluster::upstream("", &names(&servers), ""))
+        .server(&format!(
+            "location /map {{ {location} }}
+             location /set {{ set $memcached_namespace 'set:'; {location} }}"
+        ))
+        .root_location(false)
+        .start();
+    let mut client = Client::of(&nginx);
+    for (target, value, namespace) in
+        [("/map", "by map", "mapped:"), ("/set", "by set", "set:"), ("/map", "by map", "mapped:")]
+    {
+        let answer = client.ask(target, &[]);
+        assert_eq!(answer.text(), value, "{target}");
+        assert_eq!(answer.header("X").as_deref(), Some(namespace), "{target}");
+    }
+    nginx.check();
+
+    let nginx = Nginx::builder()
+        .http(&cluster::upstream("", &names(&servers), ""))
+        .server("set $memcached_namespace 'set:';")
+        .server(&format!(
+            "location / {{ {location} }}
+             location ~ '^/(?<memcached_namespace>found:)$' {{ {location} }}"
+        ))
+        .root_location(false)
+        .start();
+    let mut client = Client::of(&nginx);
+    assert_eq!(client.ask("/", &[]).text(), "by set");
+    assert_eq!(client.ask("/found:", &[]).text(), "by a pattern");
+    nginx.check();
+}
+
+#[test]
 fn the_namespace_is_for_upstreams_with_the_directive() {
     let servers = memcacheds(1);
     servers[0].set("key", 0, "bare");
