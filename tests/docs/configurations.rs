@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use crate::code::test;
-use crate::markdown::documentation;
+use crate::markdown::{Page, documentation};
 use crate::support::http;
 use crate::support::nginx::{self, Nginx};
 use crate::{files, none, root};
@@ -60,6 +60,35 @@ fn what_the_documentation_shows_starts() {
             let faults = faults(&fragment);
             if !faults.is_empty() {
                 all.push(format!("{}:\n{}", page.at(line), faults.join("\n")));
+            }
+        }
+    }
+    assert!(number > 0);
+    none(all);
+}
+
+/// Directives in the running text, such as `jsonp_callback a b;`. What stands for more, as `...`, is none.
+fn directives(page: &Page) -> Vec<(usize, String)> {
+    let is_directive = |text: &str| {
+        let name = text.split(' ').next().unwrap_or_default();
+        let is_name = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        text.ends_with(';')
+            && is_name
+            && !["...", "|", "[", "("].iter().any(|part| text.contains(part))
+    };
+    page.code_spans().into_iter().filter(|(_, text)| is_directive(text)).collect()
+}
+
+#[test]
+fn directives_in_the_text_are_right() {
+    let mut all = Vec::new();
+    let mut number = 0;
+    for page in documentation() {
+        for (line, directive) in directives(&page) {
+            number += 1;
+            let faults = faults(&directive);
+            if !faults.is_empty() {
+                all.push(format!("{}: {directive}\n{}", page.at(line), faults.join("\n")));
             }
         }
     }

@@ -8,8 +8,10 @@ use crate::code::{CONTEXTS, Names, contexts};
 use crate::markdown::{Page, code_spans};
 use crate::{modules, none, root};
 
+/// A module's page; empty, and so without all that it should have, where there is none.
 fn page(module: &str) -> Page {
-    Page::read(&root().join(format!("docs/{module}.md")))
+    let path = root().join(format!("docs/{module}.md"));
+    if path.exists() { Page::read(&path) } else { Page::parse(&path, "") }
 }
 
 /// A directive's entry: below its heading, a block of code with the lines `Syntax:`, `Default:` and `Context:`.
