@@ -1,6 +1,6 @@
 //! The directives, and what they configure for a location.
 
-use core::ffi::{CStr, c_char, c_void};
+use core::ffi::{c_char, c_void};
 use core::mem::offset_of;
 
 use ngx::core::NGX_CONF_OK;
@@ -17,7 +17,7 @@ use super::logic::content_type::{self, Types};
 use super::logic::status::Statuses;
 use super::module::JsonpCallback;
 use crate::nginx::conf::{Directive, IS_DUPLICATE, create, inherit};
-use crate::nginx::module::command;
+use crate::nginx::module::{command, ngx_c_str};
 
 /// What the directives say for a location.
 pub(crate) struct LocConf {
@@ -140,16 +140,10 @@ struct Table<T>(T);
 unsafe impl<T> Sync for Table<T> {}
 
 static SYNTAXES: Table<[ngx_conf_enum_t; 3]> = Table([
-    choice(c"word", WORD),
-    choice(c"member", MEMBER),
+    ngx_conf_enum_t { name: ngx_c_str(c"word"), value: WORD },
+    ngx_conf_enum_t { name: ngx_c_str(c"member"), value: MEMBER },
     ngx_conf_enum_t { name: ngx_str_t::empty(), value: 0 },
 ]);
-
-/// A value of a directive, which nginx compares as a C string.
-const fn choice(name: &'static CStr, value: ngx_uint_t) -> ngx_conf_enum_t {
-    let name = ngx_str_t { len: name.count_bytes(), data: name.as_ptr().cast_mut().cast() };
-    ngx_conf_enum_t { name, value }
-}
 
 const ANYWHERE: u32 =
     NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF | NGX_HTTP_LIF_CONF;
