@@ -144,20 +144,24 @@ pub(super) unsafe extern "C" fn merge_loc_conf(
     prev: *mut c_void,
     conf: *mut c_void,
 ) -> *mut c_char {
-    // SAFETY: nginx passes a valid `cf`, and what `create_loc_conf` made for two levels.
-    let (main, prev, conf) = unsafe {
-        let main = cf.as_ref().and_then(RealIpRecursiveTrust::main_conf_mut);
-        (main, prev.cast::<LocationConf>().as_ref(), conf.cast::<LocationConf>().as_mut())
+    // SAFETY: nginx passes a valid `cf`.
+    let main = unsafe { cf.as_ref().and_then(RealIpRecursiveTrust::main_conf_mut) };
+    let (Some(main), Some(prev), Some(mut conf)) = (
+        main,
+        NonNull::new(prev.cast::<LocationConf>()),
+        NonNull::new(conf.cast::<LocationConf>()),
+    ) else {
+        return NGX_CONF_ERROR;
     };
-    let (Some(main), Some(prev), Some(conf)) = (main, prev, conf) else { return NGX_CONF_ERROR };
 
-    conf::inherit(&mut conf.own, &prev.own);
+    // SAFETY: nginx passes what `create_loc_conf` made for two levels.
+    unsafe { conf::inherit(&mut conf.as_mut().own, &prev.as_ref().own) };
 
     // realip's settings are merged only later, so their place is but noted here.
     if let Some(realip) = &main.realip {
         // SAFETY: nginx passes a valid `cf`, and this is `merge_loc_conf`.
         let Some(realip) = (unsafe { realip.level(cf) }) else { return NGX_CONF_ERROR };
-        main.levels.push(Level { conf: NonNull::from(conf), realip });
+        main.levels.push(Level { conf, realip });
     }
     NGX_CONF_OK
 }
