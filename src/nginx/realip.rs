@@ -57,7 +57,7 @@ impl fmt::Display for Unusable {
         let known = offset_of!(LocConf, recursive);
         match self {
             Self::Missing => {
-                write!(f, "needs {NAME}, and this nginx was built without it")
+                write!(f, "needs {NAME}: build nginx with --with-http_realip_module")
             }
             Self::Unknown { offset: Some(offset) } => write!(
                 f,
@@ -277,7 +277,8 @@ mod tests {
     #[test]
     fn says_that_realip_is_missing() {
         let error = find(&[OTHER]).err().unwrap().to_string();
-        assert_eq!(error, "needs ngx_http_realip_module, and this nginx was built without it");
+        let expected = "needs ngx_http_realip_module: build nginx with --with-http_realip_module";
+        assert_eq!(error, expected);
     }
 
     #[test]
