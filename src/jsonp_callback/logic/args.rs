@@ -10,35 +10,39 @@ pub fn value<'a>(args: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     loop {
         // A name has no `&` in it, so what is equal to it and followed by `=` is one argument's name.
         if let Some((head, [b'=', tail @ ..])) = rest.split_at_checked(name.len()) {
-            if head == name || head.eq_ignore_ascii_case(name) {
-                return Some(split_at_ampersand(tail).map_or(tail, |(value, _)| value));
+            if is_same_name(head, name) {
+                return tail.get(..first_ampersand(tail));
             }
         }
-        (_, rest) = split_at_ampersand(rest)?;
+        rest = rest.get(first_ampersand(rest)..)?.get(1..)?;
     }
 }
 
-/// What stands before the first `&`, and what behind it.
+/// As `eq_ignore_ascii_case`, for two of the same length, which are mostly equal or differ at once.
+fn is_same_name(a: &[u8], b: &[u8]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a == b || a ^ b == 0x20 && a.is_ascii_alphabetic())
+}
+
+/// Where the first `&` is, or the end.
 ///
 /// Arguments are mostly too short for a vectorized search to pay, so this looks at eight bytes at a time.
-fn split_at_ampersand(text: &[u8]) -> Option<(&[u8], &[u8])> {
+fn first_ampersand(text: &[u8]) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGH_BITS: u64 = u64::from_le_bytes([0x80; 8]);
     const AMPERSANDS: u64 = u64::from_le_bytes([b'&'; 8]);
+    let mut at: usize = 0;
     let mut rest = text;
     while let Some((eight, behind)) = rest.split_first_chunk() {
         // The lowest byte with its high bit set in `found` is the first that is 0 in `differing`.
         let differing = u64::from_le_bytes(*eight) ^ AMPERSANDS;
         let found = differing.wrapping_sub(ONES) & !differing & HIGH_BITS;
         if found != 0 {
-            break;
+            return at.saturating_add(found.trailing_zeros() as usize / 8);
         }
+        at = at.saturating_add(8);
         rest = behind;
     }
-    let at = text.len().checked_sub(rest.len())?;
-    let at = at.checked_add(rest.iter().position(|&byte| byte == b'&')?)?;
-    let (before, behind) = text.split_at_checked(at)?;
-    Some((before, behind.get(1..)?))
+    at.saturating_add(rest.iter().take_while(|&&byte| byte != b'&').count())
 }
 
 /// The query string without the arguments called one of `names`, and without `_`, which jQuery adds
