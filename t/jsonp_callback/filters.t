@@ -8,7 +8,7 @@ our $Gzipped = <<'_EOC_';
     location /gz {
         default_type      application/json;
         gzip              on;
-        gzip_types        application/json text/html;
+        gzip_types        application/json;
         gzip_min_length   1;
         gzip_http_version 1.0;
         gzip_proxied      any;
