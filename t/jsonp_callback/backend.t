@@ -120,7 +120,7 @@ send }
 
 
 
-=== TEST 6: F03: three chunks, flushed
+=== TEST 6: F03, F06: three chunks, flushed
 --- backend
 send HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{"\r\n
 delay 50ms

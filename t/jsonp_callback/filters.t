@@ -417,7 +417,7 @@ $::Gzipped . q{
 
 
 
-=== TEST 17: limit_rate, and large answers in pieces
+=== TEST 17: F13: a large answer in pieces, at a limited rate
 --- config
     location /t/ {
         alias          html/;
@@ -432,3 +432,61 @@ $::Gzipped . q{
 GET /t/a.json?callback=cb
 --- response_body eval
 "cb([" . "\"some text\"," x 5000 . "1]);"
+
+
+
+=== TEST 18: gzip-coded in a cache, and decoded for every client
+--- http_config
+    proxy_cache_path cache keys_zone=z:1m;
+--- config eval
+$::Gzipped . q{
+    location /j {
+        jsonp_callback    callback;
+        gunzip            on;
+        proxy_cache       z;
+        proxy_cache_key   $uri;
+        proxy_cache_valid 1h;
+        proxy_set_header  Accept-Encoding gzip;
+        proxy_pass        http://127.0.0.1:$TEST_NGINX_SERVER_PORT/gz;
+    }
+}
+--- request eval
+["GET /j?callback=a", "GET /j?callback=b", "GET /j?callback=c", "GET /j", "GET /j"]
+--- more_headers eval
+["", "Accept-Encoding: gzip", "", "", "Accept-Encoding: gzip"]
+--- response_body_like eval
+['^a\(\{"a":"a{56}"\}\);$', '^b\(\{"a":"a{56}"\}\);$', '^c\(\{"a":"a{56}"\}\);$', '^\{"a":"a{56}"\}$', '^\x1f\x8b']
+--- response_headers eval
+["!Content-Encoding", "!Content-Encoding", "!Content-Encoding", "!Content-Encoding", "Content-Encoding: gzip"]
+
+
+
+=== TEST 19: subrequests that are no part of the answer
+--- config
+    default_type   application/json;
+    jsonp_callback callback;
+    location /auth { internal; return 204; }
+    location /auth200 { internal; default_type application/json; return 200 '{}'; }
+    location /backend { jsonp_callback off; return 200 '{"a":1}'; }
+    location /mirror { internal; return 200 '{}'; }
+    location /t { auth_request /auth; mirror /mirror; proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/backend; }
+    location /u { auth_request /auth200; mirror /mirror; proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/backend; }
+--- request eval
+["GET /t?callback=cb", "GET /u?callback=cb", "GET /u"]
+--- response_body eval
+['cb({"a":1});', 'cb({"a":1});', '{"a":1}']
+--- response_headers eval
+["Content-Length: 12", "Content-Length: 12", "Content-Length: 7"]
+
+
+
+=== TEST 20: an internal redirect of the upstream's
+--- config
+    location /backend { default_type application/json; add_header X-Accel-Redirect "/inner?$args"; return 200; }
+    location /backend/bare { default_type application/json; add_header X-Accel-Redirect /inner; return 200; }
+    location /inner { internal; default_type application/json; jsonp_callback callback; return 200 '{"a":1}'; }
+    location /j { jsonp_callback callback; proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/backend; }
+--- request eval
+["GET /j?callback=cb", "GET /j/bare?callback=cb"]
+--- response_body eval
+['cb({"a":1});', '{"a":1}']

@@ -180,3 +180,44 @@ fn http_1_0_gets_no_chunks() {
     }
     nginx.check();
 }
+
+#[test]
+fn a_wrapped_answer_is_not_sent_again_to_a_client_that_has_it() {
+    let nginx = Nginx::builder()
+        .server(
+            "default_type application/json; jsonp_callback callback;
+             location /file/ { alias html/; }",
+        )
+        .server("location /raw/ { alias html/; jsonp_callback_escape off; }")
+        .file("html/a.json", "{\"a\":1}")
+        .start();
+    for path in ["/file/a.json", "/raw/a.json"] {
+        let bare = get(nginx.port(), path);
+        let strong = bare.header("ETag").unwrap();
+        let date = bare.header("Last-Modified").unwrap();
+        let target = format!("{path}?callback=cb");
+        let weak = get(nginx.port(), &target).header("ETag").unwrap();
+        assert_eq!(weak, format!("W/{strong}"));
+
+        for condition in
+            [("If-None-Match", &weak), ("If-None-Match", &strong), ("If-Modified-Since", &date)]
+        {
+            let (name, value) = condition;
+            for method in ["GET", "HEAD"] {
+                let answer = request(nginx.port(), method, &target, &[(name, value.as_str())]);
+                assert_eq!(answer.status, 304, "{method} {path} {condition:?}");
+                assert_eq!(answer.header("Content-Length"), None);
+            }
+        }
+        for condition in [("If-Match", "\"other\""), ("If-Match", weak.as_str())] {
+            // RFC 9110, 13.1.1: no weak tag fits here.
+            assert_eq!(request(nginx.port(), "GET", &target, &[condition]).status, 412);
+        }
+        for condition in [("If-None-Match", "\"other\""), ("Range", "bytes=0-1")] {
+            let answer = request(nginx.port(), "GET", &target, &[condition]);
+            assert_eq!((answer.status, &*answer.text()), (200, "cb({\"a\":1});"), "{condition:?}");
+            assert_eq!(answer.header("ETag"), Some(weak.clone()));
+        }
+    }
+    nginx.check();
+}
