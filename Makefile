@@ -20,7 +20,7 @@ else
 CONFIGURED := configure
 endif
 
-.PHONY: help build tools configure demo test matrix features build-checks deb deb-test container-test check clean packages
+.PHONY: help build tools configure demo test matrix features build-checks msrv deb deb-test container-test check clean packages
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,10 @@ features: ## Load the module into nginx without realip, memcached, gzip, gunzip,
 build-checks: ## Build it as packagers do: sources read-only, offline, with Debian's flags; twice the same
 	@scripts/packages.sh install build deb
 	@scripts/build-checks.sh
+
+msrv: ## Compile everything with the oldest Rust that Cargo.toml promises
+	@scripts/packages.sh install build matrix
+	@scripts/msrv.sh
 
 deb: build ## Pack the module for Debian's nginx: build/deb/libnginx-mod-http-cachefront_*.deb
 	@scripts/packages.sh check deb

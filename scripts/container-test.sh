@@ -155,9 +155,11 @@ build)
     crates
     image cachefront
     stand_in
-    releases 18099
+    port=18099
+    while listens $port; do port=$((port + 1)); done
+    releases $port
     image cachefront-of-official --build-arg NGINX=docker.io/library/nginx:stand-in \
-        --build-arg NGINX_SOURCES=http://127.0.0.1:18099
+        --build-arg NGINX_SOURCES=http://127.0.0.1:$port
     # What is started now is in a network of its own: no port of the machine is used.
     unshare --net "$0" serve
     ;;
