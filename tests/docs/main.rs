@@ -17,6 +17,7 @@ mod configurations;
 mod links;
 mod markdown;
 mod reference;
+mod sessions;
 
 use std::path::{Path, PathBuf};
 
