@@ -273,6 +273,11 @@ unsafe fn body(
 ) -> ngx_int_t {
     // SAFETY: see above.
     let (request, wrapping) = unsafe { (Request::from_ngx_http_request(r), place.as_mut()) };
+    // SAFETY: `chain` is what nginx passed.
+    if wrapping.leave(unsafe { buffers(chain) }) {
+        // SAFETY: as above.
+        return unsafe { NEXT_BODY.call(r, chain) };
+    }
     let mut out = Chain::new(request.pool());
     // SAFETY: `chain` is what nginx passed.
     for buffer in unsafe { buffers(chain) } {

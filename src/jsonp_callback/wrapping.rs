@@ -158,6 +158,34 @@ impl Wrapping {
         }
     }
 
+    /// Whether all of these buffers, in the middle of the body, go on as they are. If so, they are taken for
+    /// passed on.
+    pub(crate) fn leave<'a>(&mut self, buffers: impl Iterator<Item = Buffer<'a>>) -> bool {
+        if self.role == Role::Whole && self.stage != Stage::Inside {
+            return false;
+        }
+        let mut len: u64 = 0;
+        for buffer in buffers {
+            let size = buffer.len();
+            len = len.saturating_add(size);
+            let is_left = match (&self.separators, buffer.bytes()) {
+                (Some(separators), Some(bytes)) => separators.leave(bytes),
+                (Some(separators), None) => separators.leave(&[]),
+                (None, _) => true,
+            };
+            if !is_left || buffer.is_last() || size == 0 && !buffer.is_special() {
+                return false;
+            }
+        }
+        let taken = self.taken.saturating_add(len);
+        if self.len.is_some_and(|len| len <= taken) {
+            return false;
+        }
+        self.taken = taken;
+        self.passed = self.passed.saturating_add(len);
+        true
+    }
+
     /// Adds to `out` what becomes of a buffer. `None`: no memory.
     pub(crate) fn add(&mut self, mut buffer: Buffer<'_>, out: &mut Chain) -> Option<()> {
         let before = out.last();
