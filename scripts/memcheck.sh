@@ -12,6 +12,6 @@ CARGO_PROFILE_RELEASE_DEBUG=1 CARGO_TARGET_DIR=$target "$CARGO" build --release 
 export TEST_NGINX_MODULE=$target/release/libngx_cachefront.so
 export TEST_NGINX_WRAPPER="valgrind --quiet --error-exitcode=99 --leak-check=full --num-callers=20
     --show-leak-kinds=definite,indirect --errors-for-leak-kinds=definite,indirect
-    --suppressions=tests/nginx.supp"
+    --suppressions=tests/valgrind.supp"
 # Those that have no nginx, or measure how fast it is, are left out.
 "$CARGO" test --locked --no-fail-fast --test fixtures --test memcached_hash "$@"
