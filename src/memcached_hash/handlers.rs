@@ -22,6 +22,9 @@ pub(super) const NAMESPACE: &str = "memcached_namespace";
 /// The variable that tells the server.
 const SERVER: &str = "memcached_hash_server";
 
+/// The longest key that memcached takes, in bytes (its protocol.txt, KEY_MAX_LENGTH).
+const LONGEST_KEY: usize = 250;
+
 /// What is known of a request, each subrequest for itself.
 #[derive(Default)]
 pub(crate) struct State {
@@ -112,27 +115,47 @@ pub(super) unsafe extern "C" fn init_peer(
 
     let start = || {
         let state = kept::find_or_create::<MemcachedHash>(call.request())?;
-        let key = key(call, conf, state)?;
-        let choice = Search::start(cluster, key, state);
-        // SAFETY: `us` is nginx's, and `cluster` belongs to it.
-        unsafe { call.start(us, cluster.outer, &cluster.lines, choice) }
+        match key(call, conf, state)? {
+            Some(key) => {
+                let choice = Search::start(cluster, key, state);
+                // SAFETY: `us` is nginx's, and `cluster` belongs to it.
+                unsafe { call.start(us, cluster.outer, &cluster.lines, choice) }
+            }
+            // SAFETY: as above.
+            None => unsafe { call.start(us, cluster.outer, &cluster.lines, Nobody) },
+        }
     };
     start().err().unwrap_or(Status::NGX_OK).into()
 }
 
-/// The key that the server is chosen by; puts the namespace before the one on the wire.
-fn key<'r>(call: Call<'r>, conf: &UpstreamConf, state: &'r State) -> Result<Key<'r>, Status> {
+/// The key that the server is chosen by; puts the namespace before the one on the wire. `None` if memcached
+/// would not take that: it would answer with an error, which nginx counts as a failure of the server, and so
+/// a client could have all of them passed over.
+fn key<'r>(
+    call: Call<'r>,
+    conf: &UpstreamConf,
+    state: &'r State,
+) -> Result<Option<Key<'r>>, Status> {
     let request = call.request();
     let wire = match call.memcached_key() {
         Some(key) => Some(with_namespace(call, key, state)?),
         None => None,
     };
+    if let Some(Key { wire, .. }) = wire.filter(|key| key.wire.len() > LONGEST_KEY) {
+        ngx::ngx_log_error!(
+            NGX_LOG_ERR,
+            request.log(),
+            "the key has {} bytes, memcached takes {LONGEST_KEY}",
+            wire.len()
+        );
+        return Ok(None);
+    }
 
     if let Some(key) = &conf.key {
         let key = request.get_complex_value(key).ok_or(Status::NGX_ERROR)?;
-        return Ok(Key { wire: key.as_bytes(), namespace_len: 0 });
+        return Ok(Some(Key { wire: key.as_bytes(), namespace_len: 0 }));
     }
-    wire.ok_or_else(|| {
+    wire.map(Some).ok_or_else(|| {
         ngx::ngx_log_error!(
             NGX_LOG_ERR,
             request.log(),
@@ -212,6 +235,20 @@ impl Choice for Search<'_> {
                 return true;
             }
         }
+        false
+    }
+}
+
+/// The choice of a request that no server is asked for.
+#[derive(Clone, Copy)]
+struct Nobody;
+
+impl Choice for Nobody {
+    fn line(&self) -> usize {
+        usize::MAX
+    }
+
+    fn next(&mut self) -> bool {
         false
     }
 }

@@ -362,7 +362,7 @@ fn since(time: time_t) -> time_t {
 
 /// Which `server` lines a request asks.
 pub(crate) trait Choice: Copy {
-    /// The line to ask: its place among the `server` lines.
+    /// The line to ask: its place among the `server` lines. None is asked if there is no such line.
     fn line(&self) -> usize;
 
     /// Goes on to the line to ask when no address of this one can be reached; false if there is none.

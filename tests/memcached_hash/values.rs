@@ -14,12 +14,38 @@ fn m09_keys_of_250_bytes_and_more() {
     let nginx = cluster::builder("ketama_points=150", &names(&servers), "keepalive 8;").start();
     let mut client = Client::of(&nginx);
     assert_eq!(client.hit(&key), "value");
-    // memcached refuses the key, and what comes next on a connection is not taken for the answer.
     for long in ["k".repeat(251), "k".repeat(2000), " ".repeat(100).replace(' ', "x y")] {
         assert_eq!(missed(&client.get(&long)).statuses, ["502"], "{} bytes", long.len());
         assert_eq!(client.hit(&key), "value");
     }
-    nginx.wait_for_log("memcached sent invalid response: \"CLIENT_ERROR");
+    nginx.wait_for_log("the key has 251 bytes, memcached takes 250");
+    nginx.check();
+}
+
+#[test]
+fn long_keys_are_not_the_servers_fault() {
+    let servers = memcacheds(3);
+    let keys: Vec<_> = (0..30).map(|number| format!("/k{number}")).collect();
+    for (key, server) in keys.iter().zip(places("", &names(&servers), &keys)) {
+        servers[server].set(key, 0, key);
+    }
+    let nginx = cluster::builder("", &names(&servers), "keepalive 8;").start();
+    let mut client = Client::of(&nginx);
+    let long = |number: usize| format!("{number}{}", "k".repeat(250));
+    for number in 0..30 {
+        assert_eq!(missed(&client.get(long(number))).statuses, ["502"]);
+    }
+    for server in &servers {
+        assert_eq!(server.stat("cmd_get"), 0, "a key was asked for that memcached does not take");
+    }
+    for key in &keys {
+        assert_eq!(client.hit(key), *key);
+    }
+    // The namespace is a part of the key.
+    let (key, namespace) = ("k".repeat(200), "n".repeat(51));
+    let headers = [("X-Key", key.as_bytes()), ("X-Namespace", namespace.as_bytes())];
+    assert_eq!(missed(&client.ask("/", &headers)).statuses, ["502"]);
+    assert_eq!(client.hit(&keys[0]), keys[0]);
     nginx.check();
 }
 
