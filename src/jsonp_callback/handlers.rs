@@ -58,6 +58,7 @@ impl Asked<'_> {
         if !request.is_get_or_head()
             || !conf.has_status(request.status())
             || request.content_length() == Some(0)
+            || request.begins_with_range()
             || !conf.types().contains(request.bare_content_type())
         {
             return Decision::Leave;
@@ -135,9 +136,11 @@ fn header(
     main: Option<NonNull<Wrapping>>,
     asked: Option<Asked<'_>>,
 ) -> Then {
-    if let Some(wrapping) = wrapping_of(request) {
+    if let Some(mut wrapping) = wrapping_of(request) {
         // SAFETY: the context lives as long as the request.
-        if unsafe { wrapping.as_ref() }.is_refusal() {
+        let wrapping = unsafe { wrapping.as_mut() };
+        if wrapping.is_refusal() {
+            wrapping.expect_no_more();
             return Then::PassOn;
         }
         // What was to be wrapped is no longer what is to be sent.
@@ -183,7 +186,7 @@ fn wrap(request: &mut Request, conf: &LocConf, callback: &[u8]) -> Then {
     let wrapping = unsafe { wrapping.as_mut() };
     let is_head = request.is_head();
     if is_head {
-        wrapping.expect_no_body();
+        wrapping.expect_no_more();
     }
     if !conf.escape() {
         request.set_content_length(len.map(|len| len.saturating_add(wrapping.around_len())));
@@ -273,6 +276,10 @@ unsafe fn body(
 ) -> ngx_int_t {
     // SAFETY: see above.
     let (request, wrapping) = unsafe { (Request::from_ngx_http_request(r), place.as_mut()) };
+    if wrapping.is_refusal() {
+        // Whoever sends the answer has not minded that its header was refused.
+        return Status::NGX_ERROR.into();
+    }
     // SAFETY: `chain` is what nginx passed.
     if wrapping.leave(unsafe { buffers(chain) }) {
         // SAFETY: as above.

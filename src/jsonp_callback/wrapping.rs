@@ -83,7 +83,7 @@ impl Wrapping {
 
     /// For the error that is sent because the callback was not valid.
     pub(crate) fn refusal(pool: &Pool) -> Option<NonNull<Self>> {
-        pool.place_pod(Self { stage: Stage::After, ..Self::new(Role::Refusal, false) })
+        pool.place_pod(Self::new(Role::Refusal, false))
     }
 
     fn new(role: Role, escape: bool) -> Self {
@@ -126,8 +126,8 @@ impl Wrapping {
         self.header_held = hold;
     }
 
-    /// There will be no body, as the request is HEAD.
-    pub(crate) fn expect_no_body(&mut self) {
+    /// What comes now is not the answer's body: that of HEAD has none, and after a refusal comes the error's.
+    pub(crate) fn expect_no_more(&mut self) {
         self.stage = Stage::After;
     }
 

@@ -59,6 +59,10 @@ pub(crate) trait ResponseExt {
     /// The text lives as long as the request.
     unsafe fn set_charset(&mut self, charset: NonNull<[u8]>);
 
+    /// Whether the body begins where the client's Range does, not with the document: nginx's slice filter leaves
+    /// the rest to the range filter.
+    fn begins_with_range(&self) -> bool;
+
     /// The value of Content-Encoding, empty if there is none.
     fn content_encoding(&self) -> &[u8];
 
@@ -159,6 +163,11 @@ impl ResponseExt for Request {
     unsafe fn set_charset(&mut self, charset: NonNull<[u8]>) {
         self.as_mut().headers_out.charset =
             ngx_str_t { len: charset.len(), data: charset.cast().as_ptr() };
+    }
+
+    fn begins_with_range(&self) -> bool {
+        let r = self.as_ref();
+        r.subrequest_ranges() != 0 && !r.headers_in.range.is_null()
     }
 
     fn content_encoding(&self) -> &[u8] {

@@ -213,7 +213,31 @@ $::Backend . q{
 
 
 
-=== TEST 10: SSI: what is kept in a variable
+=== TEST 10: slices, of which the client asks for a part: that is not the whole document, so it is left alone
+--- config eval
+$::Backend . q{
+    jsonp_callback   callback;
+    slice            8;
+    proxy_set_header Range $slice_range;
+    location /j/ { proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/backend/; }
+    location /raw/ { jsonp_callback_escape off; proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/backend/; }
+}
+--- user_files eval
+[["a.json", "[\"0123456789\", \"0123456789\", \"0123456789\"]"]]
+--- request eval
+["GET /j/a.json?callback=cb", "GET /raw/a.json?callback=cb"]
+--- more_headers
+Range: bytes=10-17
+--- error_code eval
+[206, 206]
+--- response_body eval
+['89", "01', '89", "01']
+--- response_headers eval
+["Content-Type: application/json", "Content-Type: application/json"]
+
+
+
+=== TEST 11: SSI: what is kept in a variable
 --- config eval
 qq{
     location /part { default_type application/json; return 200 '"\xe2\x80\xa8"'; }
@@ -233,7 +257,7 @@ qq{
 
 
 
-=== TEST 11: SSI: parts from memory, from files, from an upstream, one of them not there
+=== TEST 12: SSI: parts from memory, from files, from an upstream, one of them not there
 --- config
     location /parts/ { alias html/; default_type application/json; }
     location /backend { default_type application/json; return 200 3; }
@@ -259,7 +283,7 @@ qq{
 
 
 
-=== TEST 12: the query is what it is when the answer is sent
+=== TEST 13: the query is what it is when the answer is sent
 --- config
     jsonp_callback callback;
     default_type   application/json;

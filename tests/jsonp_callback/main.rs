@@ -19,4 +19,5 @@ mod http2;
 mod large;
 mod lengths;
 mod proxy;
+mod refused;
 mod streaming;
