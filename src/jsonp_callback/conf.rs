@@ -14,7 +14,7 @@ use ngx::http::{HttpModule, HttpModuleConfExt, Request};
 
 use super::logic::callback::Syntax;
 use super::logic::content_type::{self, Types};
-use super::logic::status::Statuses;
+use super::logic::status::{self, Statuses};
 use super::module::JsonpCallback;
 use crate::nginx::conf::{Directive, IS_DUPLICATE, create, inherit};
 use crate::nginx::module::{command, ngx_c_str};
@@ -265,8 +265,7 @@ unsafe extern "C" fn set_invalid(
         return IS_DUPLICATE;
     }
     let value = directive.args().next().unwrap_or_default();
-    let code = core::str::from_utf8(value).ok().and_then(|value| value.parse::<u16>().ok());
-    conf.invalid = match code {
+    conf.invalid = match status::code(value) {
         Some(code @ 400..=599) => Some(Invalid::Refuse(code)),
         None if value == b"pass" => Some(Invalid::Pass),
         _ => {

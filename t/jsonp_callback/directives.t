@@ -286,7 +286,16 @@ invalid value "drop"
 
 
 
-=== TEST 21: invalid=: twice
+=== TEST 21: invalid=: a code has three digits and nothing else
+--- config
+    jsonp_callback_invalid +400;
+--- must_die
+--- error_log
+invalid value "+400"
+
+
+
+=== TEST 22: invalid=: twice
 --- config
     jsonp_callback_invalid pass;
     jsonp_callback_invalid 400;
@@ -296,7 +305,7 @@ invalid value "drop"
 
 
 
-=== TEST 22: status: no status
+=== TEST 23: status: no status
 --- config
     jsonp_callback_status abc;
 --- must_die
@@ -305,7 +314,7 @@ invalid value "drop"
 
 
 
-=== TEST 23: status: out of range
+=== TEST 24: status: out of range
 --- config
     jsonp_callback_status 600;
 --- must_die
@@ -314,7 +323,7 @@ invalid value "drop"
 
 
 
-=== TEST 24: status: a class that is none
+=== TEST 25: status: a class that is none
 --- config
     jsonp_callback_status 6xx;
 --- must_die
@@ -323,7 +332,7 @@ invalid value "drop"
 
 
 
-=== TEST 25: status: sent as what is no status
+=== TEST 26: status: sent as what is no status
 --- config
     jsonp_callback_status any =99;
 --- must_die
@@ -332,7 +341,7 @@ invalid value "drop"
 
 
 
-=== TEST 26: status: sent as two
+=== TEST 27: status: sent as two
 --- config
     jsonp_callback_status any =200 =201;
 --- must_die
@@ -341,7 +350,7 @@ invalid value "drop"
 
 
 
-=== TEST 27: status: answers without a whole body
+=== TEST 28: status: answers without a whole body
 --- config
     jsonp_callback_status 200 206;
 --- must_die
@@ -350,7 +359,7 @@ invalid value "drop"
 
 
 
-=== TEST 28: status: twice
+=== TEST 29: status: twice
 --- config
     jsonp_callback_status 200;
     jsonp_callback_status 404;
@@ -360,7 +369,7 @@ invalid value "drop"
 
 
 
-=== TEST 29: output type
+=== TEST 30: output type
 --- config
     default_type   application/json;
     jsonp_callback callback;
@@ -378,7 +387,7 @@ invalid value "drop"
 
 
 
-=== TEST 30: output type: not a type
+=== TEST 31: output type: not a type
 --- config
     jsonp_callback_output_type javascript;
 --- must_die
@@ -387,7 +396,7 @@ invalid value "drop"
 
 
 
-=== TEST 31: output type: twice
+=== TEST 32: output type: twice
 --- config
     jsonp_callback_output_type off;
     jsonp_callback_output_type text/javascript;
@@ -397,7 +406,7 @@ invalid value "drop"
 
 
 
-=== TEST 32: escape
+=== TEST 33: escape
 --- config
     default_type   application/json;
     jsonp_callback callback;
@@ -415,7 +424,7 @@ invalid value "drop"
 
 
 
-=== TEST 33: escape: a body that ends inside of a separator
+=== TEST 34: escape: a body that ends inside of a separator
 --- config
     default_type   application/json;
     jsonp_callback callback;
@@ -431,7 +440,7 @@ invalid value "drop"
 
 
 
-=== TEST 34: escape: neither on nor off
+=== TEST 35: escape: neither on nor off
 --- config
     jsonp_callback_escape yes;
 --- must_die
@@ -440,7 +449,7 @@ invalid value "yes" in "jsonp_callback_escape" directive
 
 
 
-=== TEST 35: escape: twice
+=== TEST 36: escape: twice
 --- config
     jsonp_callback_escape on;
     jsonp_callback_escape off;
@@ -450,7 +459,7 @@ invalid value "yes" in "jsonp_callback_escape" directive
 
 
 
-=== TEST 36: guard
+=== TEST 37: guard
 --- config
     default_type          application/json;
     jsonp_callback        callback;
@@ -476,7 +485,7 @@ invalid value "yes" in "jsonp_callback_escape" directive
 
 
 
-=== TEST 37: guard: neither on nor off
+=== TEST 38: guard: neither on nor off
 --- config
     jsonp_callback_guard 1;
 --- must_die
@@ -485,7 +494,7 @@ invalid value "1" in "jsonp_callback_guard" directive
 
 
 
-=== TEST 38: guard: twice
+=== TEST 39: guard: twice
 --- config
     jsonp_callback_guard on;
     jsonp_callback_guard on;
@@ -495,7 +504,7 @@ invalid value "1" in "jsonp_callback_guard" directive
 
 
 
-=== TEST 39: only GET and HEAD
+=== TEST 40: only GET and HEAD
 --- config
     default_type          application/json;
     jsonp_callback        callback;

@@ -111,7 +111,7 @@ impl Statuses {
 }
 
 /// A code from 200 to 599, of three digits.
-fn code(text: &[u8]) -> Option<u16> {
+pub fn code(text: &[u8]) -> Option<u16> {
     if text.len() != 3 || !text.iter().all(u8::is_ascii_digit) {
         return None;
     }
