@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bradfitz/gomemcache/memcache"
 )
@@ -37,6 +38,8 @@ func main() {
 	}
 
 	client := memcache.New(servers...)
+	// Half a second, its own, is not much where all cores are busy.
+	client.Timeout = 30 * time.Second
 	keys := bufio.NewScanner(os.Stdin)
 	for keys.Scan() {
 		key := keys.Text()
