@@ -20,7 +20,8 @@ else
 CONFIGURED := configure
 endif
 
-.PHONY: help build tools configure demo test matrix features build-checks msrv deb deb-test container-test check clean packages
+.PHONY: help build tools configure demo test matrix features build-checks msrv deb deb-test container-test check clean packages \
+	bench bench-instr bench-check bench-update fuzz memcheck sanitize soak
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,6 +80,44 @@ deb-test: ## Install that package on this machine (as root), use it, and remove 
 container-test: ## Build the image of Dockerfile without Docker (as root), start it and ask it
 	@scripts/packages.sh install build demo matrix container
 	@scripts/container-test.sh
+
+bench: ## Measure against what people use today, into docs/benchmarks.md (half an hour)
+	@scripts/packages.sh install build demo bench
+	@$(MAKE) --no-print-directory build
+	@python3 bench $(MODULE) all
+
+bench-instr: ## Count instructions a request only
+	@scripts/packages.sh install build demo bench
+	@$(MAKE) --no-print-directory build
+	@python3 bench $(MODULE) instr
+
+bench-check: ## Compare a few counts with those of bench/instructions.tsv, as CI does
+	@scripts/packages.sh install build demo bench-check
+	@$(MAKE) --no-print-directory build
+	@python3 bench $(MODULE) check
+
+bench-update: ## Write bench/instructions.tsv
+	@scripts/packages.sh install build demo bench-check
+	@$(MAKE) --no-print-directory build
+	@python3 bench $(MODULE) update
+
+fuzz: ## Fuzz the logic, ten minutes a target (SECONDS_EACH=600)
+	@scripts/packages.sh install build fuzz
+	@scripts/fuzz.sh $(or $(SECONDS_EACH),600)
+
+memcheck: ## Run the suite under valgrind
+	@scripts/packages.sh install build demo test memcheck
+	@$(MAKE) --no-print-directory configure
+	@scripts/memcheck.sh
+
+sanitize: ## Run the suite with AddressSanitizer and UndefinedBehaviorSanitizer
+	@scripts/packages.sh install build demo test matrix
+	@scripts/sanitize.sh
+
+soak: ## A million requests in five minutes, with reloads and a memcached that dies
+	@scripts/packages.sh install build demo test
+	@$(MAKE) --no-print-directory build
+	@SOAK=1 $(CARGO) test --locked --test soak -- --nocapture
 
 check: $(CONFIGURED) ## Check format and lints
 	$(CARGO) fmt --all -- --check

@@ -10,6 +10,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from servers import Nginx
+
 TICKS = os.sysconf("SC_CLK_TCK")
 CONNECTIONS = 32
 
@@ -38,7 +40,7 @@ class Client:
         self.connection.close()
 
 
-def instructions(site, tries=3):
+def instructions(site, tries=2):
     """Instructions a request: the difference between N and 2N requests, on a kept connection.
 
     The least of several tries: a second that ends while nginx works costs it a new date.
@@ -109,8 +111,17 @@ def load(sites, rounds, seconds):
     return {name: tuple(statistics.median(column) for column in zip(*runs)) for name, runs in figures.items()}
 
 
+def resident(server):
+    """Bytes of the server's processes, shared pages counted once."""
+    total = 0
+    for pid in server.pids():
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        total += int(re.search(r"^Pss:\s+(\d+) kB", rollup, re.MULTILINE).group(1)) * 1024
+    return total
+
+
 def memory(site, connections):
-    """Bytes of the server's processes, shared pages counted once, with `connections` kept after a request each."""
+    """Bytes of the server's processes with `connections` kept after a request each."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(max(soft, 16384), hard), hard))
     with site.start(workers=connections) as server:
@@ -119,16 +130,13 @@ def memory(site, connections):
             clients.append(Client(server.port, site.path, site.headers))
             site.check_answer(clients[-1].ask())
         time.sleep(0.5)
-        total = 0
-        for pid in server.pids():
-            rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-            total += int(re.search(r"^Pss:\s+(\d+) kB", rollup, re.MULTILINE).group(1)) * 1024
+        total = resident(server)
         for client in clients:
             client.close()
     return total
 
 
-def start_up(server, tries=7):
-    """The least CPU seconds, and the least peak of resident memory, that reading the configuration takes."""
-    runs = [server.test() for _ in range(tries)]
-    return min(seconds for seconds, _ in runs), min(peak for _, peak in runs)
+def start_up(http, modules, tries=7):
+    """The least CPU seconds that reading the configuration takes, and the bytes of one process that has read it."""
+    with Nginx(http, modules, workers=0) as server:
+        return min(server.test() for _ in range(tries)), resident(server)

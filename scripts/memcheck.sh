@@ -14,4 +14,5 @@ export TEST_NGINX_WRAPPER="valgrind --quiet --error-exitcode=99 --leak-check=ful
     --show-leak-kinds=definite,indirect --errors-for-leak-kinds=definite,indirect
     --suppressions=tests/valgrind.supp"
 # Those that have no nginx, or measure how fast it is, are left out.
-"$CARGO" test --locked --no-fail-fast --test fixtures --test memcached_hash "$@"
+"$CARGO" test --locked --no-fail-fast --test fixtures --test jsonp_callback --test memcached_hash \
+    --test real_ip_recursive_trust "$@"

@@ -6,6 +6,9 @@
 set -euo pipefail
 
 declare -A packages=(
+    [bench]="apache2-bin libapache2-mod-perl2 libnginx-mod-http-echo libnginx-mod-http-js libnginx-mod-http-lua python3
+        valgrind wrk"
+    [bench-check]="python3 valgrind"
     [build]="gcc libc6-dev make libclang-dev nginx nginx-dev"
     [clients]="libspymemcached-java golang-github-bradfitz-gomemcache-dev nutcracker php-cli php-memcache php-memcached
         python3-memcache python3-pylibmc python3-venv ruby ruby-dalli"
@@ -15,7 +18,9 @@ declare -A packages=(
     [container]="buildah crun debian-archive-keyring debootstrap iproute2"
     [deb]="binutils curl dpkg-dev"
     [demo]="curl memcached libcache-memcached-fast-perl"
+    [fuzz]="g++"
     [matrix]="debian-archive-keyring dpkg-dev libpcre2-dev libssl-dev patchelf zlib1g-dev"
+    [memcheck]="valgrind"
     [test]="chromium libcache-memcached-perl libnss-wrapper procps wrk"
 )
 
