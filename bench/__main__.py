@@ -27,7 +27,7 @@ COMMITTED = HERE / "instructions.tsv"
 REPORT = HERE.parent / "docs" / "benchmarks.md"
 ROUNDS = 5
 SECONDS = 4
-WORSE = 1.05
+WORSE = 0.05
 NOISE = 25  # instructions by which two counts of the same code may differ
 COMPARED = {
     "nginx": "nginx",
@@ -207,7 +207,7 @@ def check(bench):
         print(f"{COMMITTED} does not hold the rows that are checked: make bench-update")
     for name, extra in extras.items():
         before = int(committed.get(name, extra))
-        worse = extra > before * WORSE + NOISE
+        worse = extra > before + max(NOISE, abs(before) * WORSE)
         print(f"{'WORSE' if worse else 'ok':5}  {extra:7,}  was {before:7,}  {name}")
         good &= not worse
     return good
