@@ -28,7 +28,8 @@ REPORT = HERE.parent / "docs" / "benchmarks.md"
 ROUNDS = 5
 SECONDS = 4
 WORSE = 0.05
-NOISE = 25  # instructions by which two counts of the same code may differ
+NOISE = 100  # instructions by which two counts of the same code may differ: nginx takes events as they come
+TRIES = 3  # how often a row that looks worse is counted in all
 COMPARED = {
     "nginx": "nginx",
     "Lua module": "libnginx-mod-http-lua",
@@ -182,12 +183,12 @@ class Bench:
         self.report.say()
         figures(self.report, self.sites("bodies"), {"load"} if full else ())
 
-    def extras(self):
-        """{row: instructions over the row it is compared with} of the rows that CI checks."""
+    def extras(self, wanted=None):
+        """{row: instructions over the row it is compared with} of the rows that CI checks, or of those wanted."""
         extras = {}
         for table in TABLES:
             sites = self.sites(table)
-            checked = [site for site in sites if site.check]
+            checked = [site for site in sites if site.check and (wanted is None or site.name in wanted)]
             names = {site.over for site in checked} | {site.name for site in checked}
             counted = count([site for site in sites if site.name in names])
             for site in checked:
@@ -200,15 +201,20 @@ TABLES = ["jsonp", "lookup", "real_address", "bodies"]
 
 def check(bench):
     """Whether no row costs more than it did when its count was committed."""
-    committed = dict(line.split("\t") for line in COMMITTED.read_text().splitlines())
+    lines = (line.split("\t") for line in COMMITTED.read_text().splitlines())
+    committed = {name: int(count) for name, count in lines}
     extras = bench.extras()
     good = set(committed) == set(extras)
     if not good:
         print(f"{COMMITTED} does not hold the rows that are checked: make bench-update")
+    most = {name: before + max(NOISE, abs(before) * WORSE) for name, before in committed.items()}
+    for _ in range(1, TRIES):
+        worse = [name for name, extra in extras.items() if extra > most.get(name, extra)]
+        for name, extra in bench.extras(worse).items():
+            extras[name] = min(extras[name], extra)
     for name, extra in extras.items():
-        before = int(committed.get(name, extra))
-        worse = extra > before + max(NOISE, abs(before) * WORSE)
-        print(f"{'WORSE' if worse else 'ok':5}  {extra:7,}  was {before:7,}  {name}")
+        worse = extra > most.get(name, extra)
+        print(f"{'WORSE' if worse else 'ok':5}  {extra:7,}  was {committed.get(name, extra):7,}  {name}")
         good &= not worse
     return good
 

@@ -115,15 +115,9 @@ pub(super) unsafe extern "C" fn init_peer(
 
     let start = || {
         let state = kept::find_or_create::<MemcachedHash>(call.request())?;
-        match key(call, conf, state)? {
-            Some(key) => {
-                let choice = Search::start(cluster, key, state);
-                // SAFETY: `us` is nginx's, and `cluster` belongs to it.
-                unsafe { call.start(us, cluster.outer, &cluster.lines, choice) }
-            }
-            // SAFETY: as above.
-            None => unsafe { call.start(us, cluster.outer, &cluster.lines, Nobody) },
-        }
+        let choice = Search::start(cluster, key(call, conf, state)?, state);
+        // SAFETY: `us` is nginx's, and `cluster` belongs to it.
+        unsafe { call.start(us, cluster.outer, &cluster.lines, choice) }
     };
     start().err().unwrap_or(Status::NGX_OK).into()
 }
@@ -142,12 +136,7 @@ fn key<'r>(
         None => None,
     };
     if let Some(Key { wire, .. }) = wire.filter(|key| key.wire.len() > LONGEST_KEY) {
-        ngx::ngx_log_error!(
-            NGX_LOG_ERR,
-            request.log(),
-            "the key has {} bytes, memcached takes {LONGEST_KEY}",
-            wire.len()
-        );
+        tell_too_long(request, wire);
         return Ok(None);
     }
 
@@ -163,6 +152,16 @@ fn key<'r>(
         );
         Status::NGX_ERROR
     })
+}
+
+#[cold]
+fn tell_too_long(request: &Request, wire: &[u8]) {
+    ngx::ngx_log_error!(
+        NGX_LOG_ERR,
+        request.log(),
+        "the key has {} bytes, memcached takes {LONGEST_KEY}",
+        wire.len()
+    );
 }
 
 fn with_namespace<'r>(call: Call<'r>, key: &'r [u8], state: &'r State) -> Result<Key<'r>, Status> {
@@ -183,6 +182,9 @@ fn with_namespace<'r>(call: Call<'r>, key: &'r [u8], state: &'r State) -> Result
     Ok(Key { wire, namespace_len: wire.len().saturating_sub(key.len()) })
 }
 
+/// No server: there is no such line.
+const NOBODY: usize = usize::MAX;
+
 /// The search for a server that can be reached.
 #[derive(Clone, Copy)]
 struct Search<'r> {
@@ -194,8 +196,9 @@ struct Search<'r> {
 }
 
 impl<'r> Search<'r> {
-    fn start(cluster: &'r Cluster, key: Key<'r>, state: &'r State) -> Self {
-        let server = cluster.placement.server(key);
+    fn start(cluster: &'r Cluster, key: Option<Key<'r>>, state: &'r State) -> Self {
+        let server = key.map_or(NOBODY, |key| cluster.placement.server(key));
+        let key = key.unwrap_or(Key { wire: &[], namespace_len: 0 });
         let search = Self { cluster, key, server, rehash: Rehash::default(), state };
         search.tell();
         search
@@ -228,6 +231,9 @@ impl Choice for Search<'_> {
     }
 
     fn next(&mut self) -> bool {
+        if self.server == NOBODY {
+            return false;
+        }
         while let Some(server) = self.cluster.placement.rehash(self.key, &mut self.rehash) {
             if !self.was_asked(server) {
                 self.server = server;
@@ -235,20 +241,6 @@ impl Choice for Search<'_> {
                 return true;
             }
         }
-        false
-    }
-}
-
-/// The choice of a request that no server is asked for.
-#[derive(Clone, Copy)]
-struct Nobody;
-
-impl Choice for Nobody {
-    fn line(&self) -> usize {
-        usize::MAX
-    }
-
-    fn next(&mut self) -> bool {
         false
     }
 }
