@@ -44,6 +44,13 @@ COMPARED = {
 }
 
 
+INTRODUCTION = """\
+Written by `make bench`: every row was measured in that one run, and everything but this module is Debian's own package.
+How each figure is taken: [contributing.md](contributing.md). A number in brackets is the row that a row is compared with;
+"budget" is what it may cost more than that.
+"""
+
+
 class Report:
     """Markdown, on standard output as it is made."""
 
@@ -68,7 +75,7 @@ def machine(report):
     ram = re.search(r"^MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text(), re.MULTILINE)
     system = re.search(r'^PRETTY_NAME="(.*)"', Path("/etc/os-release").read_text(), re.MULTILINE)
     rust = subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout.split()[1]
-    report.say(f"Measured on {datetime.date.today()}: {cpu.group(1) if cpu else platform.machine()}, ")
+    report.say(f"Measured on {datetime.date.today()}: {cpu.group(1) if cpu else platform.machine()},")
     report.say(f"{os.cpu_count()} cores, {int(ram.group(1)) / 2**20:.0f} GiB; {system.group(1)}, Rust {rust}.")
     versions = []
     for name, package in COMPARED.items():
@@ -233,6 +240,7 @@ def main():
             return
         report.say("# Benchmarks")
         report.say()
+        report.say(INTRODUCTION)
         machine(report)
         for table in chosen:
             getattr(bench, table)(mode == "all")

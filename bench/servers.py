@@ -240,13 +240,11 @@ class Streamer:
             threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
 
     def serve(self, connection):
-        with connection:
+        """Answers until the other side ends the connection, which may be in the middle of an answer."""
+        with connection, contextlib.suppress(OSError):
             request = b""
             while data := connection.recv(65536):
                 request += data
                 while b"\r\n\r\n" in request:
                     request = request.partition(b"\r\n\r\n")[2]
-                    try:
-                        connection.sendall(self.answer)
-                    except OSError:
-                        return
+                    connection.sendall(self.answer)
