@@ -66,6 +66,12 @@ fn commands(page: &Page) -> Vec<(usize, String)> {
     commands
 }
 
+/// Whether the folder's `.gitignore` says that the file is made by what is run there.
+fn is_made_here(folder: &str, file: &str) -> bool {
+    let ignored = fs::read_to_string(root().join(folder).join(".gitignore")).unwrap_or_default();
+    ignored.lines().any(|line| format!("{folder}{line}").trim_end_matches('/') == file)
+}
+
 #[test]
 fn files_that_are_named_are_there() {
     let folders: BTreeSet<String> = [
@@ -94,7 +100,8 @@ fn files_that_are_named_are_there() {
             let Some((folder, _)) = word.split_once('/') else { continue };
             let is_pattern = word.contains(['*', '<', '{', '$', '…', '=', '(', '\'', '"'])
                 || word.contains("...");
-            if folders.contains(folder) && !is_pattern && !root().join(word).exists() {
+            let is_there = root().join(word).exists() || is_made_here(folder, word);
+            if folders.contains(folder) && !is_pattern && !is_there {
                 faults.push(format!("{}: there is no {word}", page.at(line)));
             }
         }
@@ -152,6 +159,8 @@ fn what_is_not_there_is_noticed() {
     let page = Page::parse(&root().join("x.md"), text);
     let faults: Vec<_> = page.links().iter().filter_map(|(_, to)| broken(&page, to)).collect();
     assert_eq!(faults, ["there is no docs/none.md", "#none: no such heading"]);
+    assert!(is_made_here("fuzz", "fuzz/artifacts"));
+    assert!(!is_made_here("fuzz", "fuzz/none") && !is_made_here("src", "src/none"));
     let names: Vec<_> = made(&page).into_iter().map(|(_, name)| name).collect();
     assert_eq!(names, ["test", "none"]);
     assert_eq!(
