@@ -27,9 +27,12 @@ step() {
     while read -r line; do
         [[ $line =~ ^test\ (.*[^ ])\ +\.\.\.\ ignored ]] && left_out+=("${BASH_REMATCH[1]}")
     done < <(grep -a '^test .* \.\.\. ignored' "$output")
-    if [[ $status -ne 0 ]]; then
+    while read -r line; do
+        [[ $line =~ ^test\ (.*[^ ])\ +\.\.\.\ FAILED ]] && broken+=("${BASH_REMATCH[1]}")
+    done < <(grep -a '^test .* \.\.\. FAILED' "$output")
+    if [[ $status -ne 0 && $bad -eq 0 ]]; then
         broken+=("$name")
-        [[ $bad -ne 0 ]] || bad=1
+        bad=1
     elif [[ $ran -eq 0 ]]; then
         ran=1
     fi
@@ -43,7 +46,7 @@ step "demo" env DEMO_ONCE=1 scripts/demo.sh "${CARGO_TARGET_DIR:-target}/release
 
 echo
 [[ ${#left_out[@]} -eq 0 ]] || printf 'skipped: %s\n' "${left_out[@]}"
-[[ ${#broken[@]} -eq 0 ]] || echo "failed: ${broken[*]}"
+[[ ${#broken[@]} -eq 0 ]] || printf 'failed: %s\n' "${broken[@]}"
 if [[ $skipped -eq 0 ]]; then
     echo "$passed passed, $failed failed"
 else
