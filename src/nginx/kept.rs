@@ -4,13 +4,11 @@ use core::ffi::c_void;
 use core::ptr;
 
 use ngx::core::Status;
-use ngx::ffi::{
-    NGX_HTTP_MAX_URI_CHANGES, ngx_http_request_t, ngx_module_t, ngx_pool_cleanup_add,
-    ngx_pool_cleanup_t,
-};
+use ngx::ffi::{ngx_http_request_t, ngx_module_t, ngx_pool_cleanup_add, ngx_pool_cleanup_t};
 use ngx::http::{HttpModule, Request};
 
 use super::request::RequestExt;
+use super::shim;
 
 /// A module that keeps a state for each request, a subrequest's being its own.
 pub(crate) trait KeepsState: HttpModule {
@@ -98,9 +96,8 @@ fn owner<M: HttpModule>(request: &Request) -> Owner {
 
 /// Whether the context may have been cleared since the request began.
 fn is_redirected(request: &Request) -> bool {
-    let r: &ngx_http_request_t = request.as_ref();
-    let all_left = NGX_HTTP_MAX_URI_CHANGES.wrapping_add(1);
-    r.filter_finalize() != 0 || (r.internal() != 0 && r.uri_changes() != all_left)
+    // SAFETY: the request is live.
+    unsafe { shim::cachefront_request_is_redirected(request.as_ref()) != 0 }
 }
 
 fn find_again<M: KeepsState>(request: &Request) -> Option<&M::State> {

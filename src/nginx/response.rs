@@ -11,6 +11,7 @@ use ngx::http::Request;
 
 use super::module::{self, ngx_str};
 use super::request::RequestExt;
+use super::shim;
 
 unsafe extern "C" {
     /// nginx's copy filter; its headers do not declare it.
@@ -108,7 +109,9 @@ impl ResponseExt for Request {
     }
 
     fn is_head(&self) -> bool {
-        self.as_ref().header_only() != 0 || self.as_ref().method & NGX_HTTP_HEAD as usize != 0
+        // SAFETY: the request is live.
+        let is_header_only = unsafe { shim::cachefront_request_header_only(self.as_ref()) != 0 };
+        is_header_only || self.as_ref().method & NGX_HTTP_HEAD as usize != 0
     }
 
     fn status(&self) -> usize {
@@ -166,8 +169,8 @@ impl ResponseExt for Request {
     }
 
     fn begins_with_range(&self) -> bool {
-        let r = self.as_ref();
-        r.subrequest_ranges() != 0 && !r.headers_in.range.is_null()
+        // SAFETY: the request is live.
+        unsafe { shim::cachefront_request_begins_with_range(self.as_ref()) != 0 }
     }
 
     fn content_encoding(&self) -> &[u8] {
@@ -182,7 +185,8 @@ impl ResponseExt for Request {
         r.headers_out.last_modified_time = -1;
         remove(&mut r.headers_out.last_modified);
         // ngx_http_clear_accept_ranges
-        r.set_allow_ranges(0);
+        // SAFETY: the request is live.
+        unsafe { shim::cachefront_request_forbid_ranges(r) };
         remove(&mut r.headers_out.accept_ranges);
         if !r.headers_out.etag.is_null() {
             // SAFETY: `r` is live.
@@ -223,23 +227,20 @@ impl ResponseExt for Request {
         Some(())
     }
 
-    #[cfg(ngx_feature = "http_gzip")]
     fn set_gzip_ok(&mut self, ok: Option<bool>) {
-        let r = self.as_mut();
-        r.set_gzip_tested(ok.is_some().into());
-        r.set_gzip_ok(ok.unwrap_or(false).into());
+        let (tested, ok) = (ok.is_some().into(), ok.unwrap_or(false).into());
+        // SAFETY: the request is live.
+        unsafe { shim::cachefront_request_set_gzip(self.as_mut(), tested, ok) };
     }
 
-    /// An nginx without gzip and gunzip has nowhere to note it.
-    #[cfg(not(ngx_feature = "http_gzip"))]
-    fn set_gzip_ok(&mut self, _ok: Option<bool>) {}
-
     fn need_in_memory(&mut self) {
-        self.as_mut().set_filter_need_in_memory(1);
+        // SAFETY: the request is live.
+        unsafe { shim::cachefront_request_need_in_memory(self.as_mut()) };
     }
 
     fn needs_temporary(&self) -> bool {
-        self.as_ref().filter_need_temporary() != 0
+        // SAFETY: the request is live.
+        unsafe { shim::cachefront_request_needs_temporary(self.as_ref()) != 0 }
     }
 
     fn need_temporary_from_now_on(&mut self) {

@@ -14,6 +14,60 @@ cachefront_variable_set(ngx_variable_value_t *value, const u_char *data,
 
 
 ngx_uint_t
+cachefront_request_header_only(const ngx_http_request_t *r)
+{
+    return r->header_only;
+}
+
+
+ngx_uint_t
+cachefront_request_begins_with_range(const ngx_http_request_t *r)
+{
+    return r->subrequest_ranges && r->headers_in.range != NULL;
+}
+
+
+ngx_uint_t
+cachefront_request_needs_temporary(const ngx_http_request_t *r)
+{
+    return r->filter_need_temporary;
+}
+
+
+void
+cachefront_request_need_in_memory(ngx_http_request_t *r)
+{
+    r->filter_need_in_memory = 1;
+}
+
+
+void
+cachefront_request_forbid_ranges(ngx_http_request_t *r)
+{
+    r->allow_ranges = 0;
+}
+
+
+ngx_uint_t
+cachefront_request_is_redirected(const ngx_http_request_t *r)
+{
+    return r->filter_finalize
+           || (r->internal && r->uri_changes != NGX_HTTP_MAX_URI_CHANGES + 1);
+}
+
+
+void
+cachefront_request_set_gzip(ngx_http_request_t *r, ngx_uint_t tested,
+    ngx_uint_t ok)
+{
+#if (NGX_HTTP_GZIP)
+    r->gzip_tested = tested;
+    r->gzip_ok = ok;
+#endif
+}
+
+
+ngx_uint_t
 cachefront_upstream_modify(void)
 {
 #if (CACHEFRONT_RESOLVE)

@@ -14,6 +14,24 @@
 void cachefront_variable_set(ngx_variable_value_t *value, const u_char *data,
     size_t len);
 
+/*
+ * The bit fields of a request. Since 1.29.3 they begin in the middle of a
+ * word, behind "port", and bindgen, which takes them to begin one, misplaces
+ * those that the compiler moves on to the next word.
+ */
+ngx_uint_t cachefront_request_header_only(const ngx_http_request_t *r);
+ngx_uint_t cachefront_request_begins_with_range(const ngx_http_request_t *r);
+ngx_uint_t cachefront_request_needs_temporary(const ngx_http_request_t *r);
+void cachefront_request_need_in_memory(ngx_http_request_t *r);
+void cachefront_request_forbid_ranges(ngx_http_request_t *r);
+
+/* Whether contexts of modules may have been cleared since it began. */
+ngx_uint_t cachefront_request_is_redirected(const ngx_http_request_t *r);
+
+/* Nothing to do in an nginx that has neither gzip nor gunzip. */
+void cachefront_request_set_gzip(ngx_http_request_t *r, ngx_uint_t tested,
+    ngx_uint_t ok);
+
 /* Since 1.27.3 names of servers may be resolved at run time ("resolve"). */
 #if (NGX_HTTP_UPSTREAM_ZONE) && defined(NGX_HTTP_UPSTREAM_MODIFY)
 #define CACHEFRONT_RESOLVE  1
