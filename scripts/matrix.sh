@@ -38,6 +38,7 @@ suite() {
         total_failed=$((total_failed + 1))
         return
     fi
+    rm -f "$target/test.log"
     "$CARGO" test --locked --no-fail-fast 2>&1 | tee "$target/test.log"
     local status=${PIPESTATUS[0]}
     read -r passed failed skipped < <(
