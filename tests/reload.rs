@@ -42,7 +42,7 @@ fn no_request_fails_while_nginx_reloads_under_load() {
     tools::perl(
         "use Cache::Memcached::Fast;
          my $cache = Cache::Memcached::Fast->new({ servers => [ split / /, $ENV{SERVERS} ],
-             namespace => 'testapp::', ketama_points => 150 });
+             namespace => 'testapp::', ketama_points => 150, connect_timeout => 10 });
          $cache->set($_, qq({\"count\":$_})) or die for 0 .. 99;",
         &[("SERVERS", names.join(" "))],
     );
