@@ -91,7 +91,7 @@ bench-instr: ## Count instructions a request only
 	@$(MAKE) --no-print-directory build
 	@python3 bench $(MODULE) instr
 
-bench-check: ## Compare a few counts with those of bench/instructions.tsv, as CI does
+bench-check: ## Compare a few counts with those of bench/instructions.tsv
 	@scripts/packages.sh install build demo bench-check
 	@$(MAKE) --no-print-directory build
 	@python3 bench $(MODULE) check
