@@ -465,10 +465,11 @@ fn keeps(answer: &http::Response) -> bool {
     answer.complete && answer.header("Connection").is_none_or(|value| value != "close")
 }
 
-/// KiB of memory of a process's own.
+/// KiB of a process's memory that no file is behind, even if it still shares it with the process it was forked
+/// from.
 fn memory(pid: u32) -> Option<u64> {
     let rollup = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
-    let line = rollup.lines().find_map(|line| line.strip_prefix("Private_Dirty:"))?;
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Anonymous:"))?;
     line.trim().trim_end_matches(" kB").trim().parse().ok()
 }
 
@@ -578,7 +579,7 @@ fn report(soak: &Soak, samples: &[(u64, u64, u64)], reloads: u32) {
     for (count, what) in Count::ALL {
         println!("{:9} {what}", soak.count(count));
     }
-    println!("   second    master    worker   (KiB of memory of its own; the largest worker)");
+    println!("   second    master    worker   (KiB of anonymous memory; the largest worker)");
     for (second, master, worker) in
         samples.iter().step_by((samples.len() / 10).max(1)).chain(samples.last())
     {
