@@ -50,8 +50,8 @@ impl RequestExt for Request {
     }
 
     unsafe fn main_context<T>(&self, module: &ngx_module_t) -> Option<NonNull<T>> {
-        // SAFETY: the main request lives as long as its subrequests, and has a slot for each HTTP module.
-        NonNull::new(unsafe { *(*self.as_ref().main).ctx.add(module.ctx_index) }.cast())
+        // SAFETY: the caller's.
+        unsafe { self.main().context(module) }
     }
 
     unsafe fn set_context<T>(&mut self, module: &ngx_module_t, context: Option<NonNull<T>>) {

@@ -429,7 +429,8 @@ impl<'r> Call<'r> {
         // SAFETY: as above.
         let former = unsafe { slot.read() };
 
-        let text = self.joined(prefix, former.as_bytes()).ok_or(Status::NGX_ERROR)?;
+        let pool = self.request().pool();
+        let text = pool.concat(&[prefix, former.as_bytes()]).ok_or(Status::NGX_ERROR)?;
         // SAFETY: as above; nothing but `create` runs while the value is another.
         let created = unsafe {
             answer(slot.as_mut(), Some(text));
@@ -438,20 +439,6 @@ impl<'r> Call<'r> {
             Status(created)
         };
         if created.is_ok() { Ok(()) } else { Err(Status::NGX_ERROR) }
-    }
-
-    /// `first` and `second` in one piece, in the request's pool.
-    fn joined(self, first: &[u8], second: &[u8]) -> Option<&'r [u8]> {
-        let len = first.len().checked_add(second.len())?;
-        let bytes = self.request().pool().bytes(len)?;
-        // SAFETY: nginx allocated `len` bytes, which live as long as the request.
-        unsafe {
-            let text = slice::from_raw_parts_mut(bytes.as_ptr(), len);
-            let (head, tail) = text.split_at_mut_checked(first.len())?;
-            head.copy_from_slice(first);
-            tail.copy_from_slice(second);
-            Some(text)
-        }
     }
 
     /// Has the request sent to the lines of `choice`.
