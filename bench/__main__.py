@@ -196,6 +196,8 @@ class Bench:
         for table in TABLES:
             sites = self.sites(table)
             checked = [site for site in sites if site.check and (wanted is None or site.name in wanted)]
+            if not checked:
+                continue
             names = {site.over for site in checked} | {site.name for site in checked}
             counted = count([site for site in sites if site.name in names])
             for site in checked:
@@ -217,6 +219,8 @@ def check(bench):
     most = {name: before + max(NOISE, abs(before) * WORSE) for name, before in committed.items()}
     for _ in range(1, TRIES):
         worse = [name for name, extra in extras.items() if extra > most.get(name, extra)]
+        if not worse:
+            break
         for name, extra in bench.extras(worse).items():
             extras[name] = min(extras[name], extra)
     for name, extra in extras.items():

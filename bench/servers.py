@@ -15,6 +15,8 @@ NGINX = os.environ.get("TEST_NGINX_BINARY") or shutil.which("nginx", path=os.env
 NGINX_MODULES = "/usr/lib/nginx/modules"
 HERE = Path(__file__).parent
 START_SECONDS = 60
+# The same for every run, whoever makes it: nginx keeps a copy, so that its size moves what is allocated next.
+ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
 
 
 def free_port():
@@ -57,7 +59,7 @@ class Server:
 
     def options(self):
         """How the process is started, as subprocess.Popen takes it."""
-        return {}
+        return {"env": ENVIRONMENT}
 
     def __enter__(self):
         try:
@@ -165,7 +167,7 @@ class Nginx(Server):
 
     def test(self):
         """The CPU seconds that `nginx -t` takes."""
-        pid = os.posix_spawn(NGINX, [*self.command(), "-t", "-q"], os.environ)
+        pid = os.posix_spawn(NGINX, [*self.command(), "-t", "-q"], ENVIRONMENT)
         _, status, usage = os.wait4(pid, 0)
         if status != 0:
             raise RuntimeError(f"nginx -t failed: {(self.dir / 'logs/error.log').read_text()}")
@@ -201,7 +203,7 @@ class Apache(Server):
 
     def options(self):
         servers = " ".join(f"{host}:{self.memcached.port}" for host in self.memcached.hosts[:3])
-        options = {"env": {**os.environ, "BENCH_MEMCACHED": servers}}
+        options = {"env": {**ENVIRONMENT, "BENCH_MEMCACHED": servers}}
         if os.geteuid() == 0:
             # Not by Apache itself: callgrind could not write its counts as another user than it began as.
             for path in (self.dir, *self.dir.iterdir()):
