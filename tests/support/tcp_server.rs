@@ -128,7 +128,7 @@ impl Builder {
             Some(path) => Address::Unix(path.clone()),
             None => Address::Tcp(port),
         };
-        let listener = address.listen().map_err(|error| {
+        let listener = address.listen_soon().map_err(|error| {
             format!("the scripted server cannot listen on {address:?}: {error}")
         })?;
 
@@ -234,6 +234,23 @@ impl Address {
             Address::Tcp(port) => Listener::Tcp(TcpListener::bind((Ipv4Addr::LOCALHOST, *port))?),
             Address::Unix(path) => Listener::Unix(UnixListener::bind(path)?),
         })
+    }
+
+    /// A process that another test is just starting holds, for the moment between fork and exec, whatever was open: the
+    /// socket too with which this port was found to be free.
+    fn listen_soon(&self) -> io::Result<Listener> {
+        let started = Instant::now();
+        loop {
+            match self.listen() {
+                Err(error)
+                    if error.kind() == ErrorKind::AddrInUse
+                        && started.elapsed() < Duration::from_secs(2) =>
+                {
+                    thread::sleep(TICK);
+                }
+                listener => return listener,
+            }
+        }
     }
 
     fn connect(&self) -> io::Result<()> {
