@@ -13,6 +13,7 @@ import datetime
 import os
 import platform
 import re
+import statistics
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -47,7 +48,8 @@ COMPARED = {
 INTRODUCTION = """\
 Written by `make bench`: every row was measured in that one run, and everything but this module is Debian's own package.
 How each figure is taken: [contributing.md](contributing.md). A number in brackets is the row that a row is compared with;
-"budget" is what it may cost more than that.
+"budget" is what it may cost more than that. Behind CPU and requests a second stand the least and the most of the rounds:
+where these of two rows overlap, the run does not tell the rows apart.
 """
 
 
@@ -127,14 +129,20 @@ def figures(report, sites, full):
         columns += ["CPU µs a request", "requests a second"]
         loads = measure.load(sites, ROUNDS, SECONDS)
         for site, row in zip(sites, rows):
-            rate, cpu = loads[site.name]
-            row += [f"{cpu:.1f}", f"{rate:,.0f}"]
+            rates, cpus = loads[site.name]
+            row += [spread(cpus, "{:.1f}"), spread(rates, "{:,.0f}")]
     if "memory" in full:
         connections = (100, 1000)
         columns += [f"MiB at {n:,} connections" for n in connections]
         for site, row in zip(sites, rows):
             row += [f"{measure.memory(site, n) / 2**20:,.1f}" for n in connections]
     report.table(columns, rows)
+
+
+def spread(values, form):
+    """The median, and the least and the most."""
+    median, least, most = (form.format(f(values)) for f in (statistics.median, min, max))
+    return f"{median} ({least} to {most})"
 
 
 def start_ups(report, rows):
@@ -159,10 +167,11 @@ class Bench:
         self.report = report
         self.memcached = stack.enter_context(Memcached(addresses=1000))
         self.memcached.set(tables.KEY, tables.JSON)
-        self.streamer = stack.enter_context(Streamer(tables.text(1 << 20, False)))
+        # Without U+2028, and with it.
+        self.streamers = [stack.enter_context(Streamer(tables.text(1 << 20, kind))) for kind in (False, True)]
 
     def sites(self, table):
-        arguments = [self.module, self.memcached] + ([self.streamer] if table == "bodies" else [])
+        arguments = [self.module, self.memcached] + ([self.streamers] if table == "bodies" else [])
         return getattr(tables, table)(*arguments)
 
     def jsonp(self, full):

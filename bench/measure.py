@@ -5,7 +5,6 @@ import os
 import re
 import resource
 import socket
-import statistics
 import subprocess
 import time
 from pathlib import Path
@@ -95,7 +94,7 @@ def wrk(server, site, seconds, script):
 
 
 def load(sites, rounds, seconds):
-    """{site: (requests a second, CPU microseconds a request)}: medians over rounds in which each has its turn."""
+    """{site: (requests a second, CPU microseconds a request)}, of each of the rounds in which the sites take turns."""
     figures = {site.name: [] for site in sites}
     servers = []
     try:
@@ -112,7 +111,7 @@ def load(sites, rounds, seconds):
     finally:
         for server in servers:
             server.__exit__()
-    return {name: tuple(statistics.median(column) for column in zip(*runs)) for name, runs in figures.items()}
+    return {name: tuple(zip(*runs)) for name, runs in figures.items()}
 
 
 def resident(server):

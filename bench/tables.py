@@ -109,7 +109,7 @@ def jsonp(module, memcached):
             path, wrapped, (module,), over="`memcached_pass` alone",
         ),
         Site(
-            "echo: `echo_before_body`, `echo_after_body`",
+            "echo: `echo_before_body`, `echo_after_body`; any callback",
             server(memcached_location('echo_before_body -n "$arg_callback("; echo_after_body -n ");";'), one),
             path, wrapped, ("ngx_http_echo_module.so",), over="`memcached_pass` alone",
         ),
@@ -242,7 +242,7 @@ def text(size, separators):
 BODIES = [("34 bytes", 34, 300), ("1 KB", 1024, 300), ("64 KB", 65536, 50), ("1 MB", 1 << 20, 10)]
 
 
-def bodies(module, memcached, streamer):
+def bodies(module, memcached, streamers):
     """Bodies of several sizes, from memcached, which nginx passes on piece by piece, and from a backend that streams."""
     sites = []
     filters = "jsonp_callback callback; jsonp_callback_types text/javascript application/json;"
@@ -279,7 +279,8 @@ def bodies(module, memcached, streamer):
             key = f"body-{size}-{kind == 'separators'}"
             memcached.set(key, body)
             add(label, requests, memcached_location("FILTERS", key=f'"{key}"'), kind, body)
-    for kind in ("none", "plain", "off"):
+    for kind in ("none", "plain", "off", "separators"):
+        streamer = streamers[kind == "separators"]
         location = (
             "        location /count {\n            FILTERS\n            proxy_buffering off;\n"
             "            proxy_http_version 1.1; proxy_set_header Connection \"\";\n"
