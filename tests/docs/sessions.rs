@@ -26,11 +26,12 @@ fn commands(session: &str) -> Vec<(String, String)> {
     commands
 }
 
-/// What a command prints.
+/// What a command prints, with the command that cargo built for the tests in place of the one of `make tools`.
 fn run(command: &str) -> String {
+    let command = command.replace("target/release/memcached-hash", "memcached-hash");
     let tools = Path::new(env!("CARGO_BIN_EXE_memcached-hash")).parent().unwrap();
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
-    let output = Command::new("sh").args(["-c", command]).env("PATH", path).output().unwrap();
+    let output = Command::new("sh").args(["-c", &command]).env("PATH", path).output().unwrap();
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
 }
 
