@@ -56,7 +56,7 @@ matrix: ## Run every test with several versions of nginx (MATRIX="debian nginx-s
 	@scripts/clients.sh
 	@scripts/matrix.sh
 
-features: ## Load the module into nginx without realip, memcached, gzip, gunzip, SSI, PCRE, threads
+features: ## Build the module with nginx's own build; load it into nginx without realip, memcached, gzip, gunzip, SSI, PCRE, threads
 	@scripts/packages.sh install build demo test matrix
 	@scripts/features.sh
 

@@ -11,13 +11,13 @@ cat << END                                                    >> $NGX_MAKEFILE
 
 modules:	$ngx_cachefront
 
-# Only cargo knows whether there is anything to build.
+# Only cargo knows whether there is anything to build. It reads its configuration where it is called.
 .PHONY: $ngx_cachefront
 $ngx_cachefront:
+	cd "$ngx_addon_dir" && \\
 	NGINX_SOURCE_DIR="\$(CURDIR)" NGINX_BUILD_DIR="\$(abspath $NGX_OBJS)" \\
-		${CARGO:-cargo} build --release --locked --lib \\
-		--manifest-path "$ngx_addon_dir/Cargo.toml" \\
-		--target-dir $NGX_OBJS/ngx-cachefront
+		"${CARGO:-cargo}" build --release --locked --lib \\
+		--target-dir "\$(abspath $NGX_OBJS)/ngx-cachefront"
 	cp $NGX_OBJS/ngx-cachefront/release/libngx_cachefront.so $ngx_cachefront
 
 install:	install_ngx_cachefront

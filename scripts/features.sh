@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # tests/loading.rs with one nginx after another that lacks a part, and with one that lacks all that can be
-# left out. The library is that of a complete nginx wherever nginx takes it, as it does from a package.
+# left out. The library is that of a complete nginx wherever nginx takes it, as it does from a package, and
+# nginx's own build has built it. Where nginx must not take a library, it says so in its own words.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 CARGO=${CARGO:-cargo}
@@ -18,6 +19,49 @@ nginx() {
 library() {
     NGINX_SOURCE_DIR=$sources NGINX_BUILD_DIR=$sources/objs \
         "$CARGO" build --release --locked --lib --target-dir "$1" || exit 1
+}
+
+# own_build LIBRARY FLAG...: builds it as nginx's own build does, which is told of the module by `config`.
+own_build() {
+    local tree=$PWD/build/features/own-build objs=$PWD/build/features/objs library=$1 module=$PWD
+    shift
+    rm -rf "$tree"
+    mkdir -p "$(dirname "$tree")"
+    cp -r "$sources" "$tree"
+    # nginx's Makefile is written anew; what cargo has built beside it is as good.
+    rm -rf "$tree/objs"
+    (
+        cd "$tree" &&
+            ./configure --with-cc-opt=-O0 "$@" --add-dynamic-module="$module" --builddir="$objs" &&
+            make -f "$objs/Makefile" modules &&
+            mkdir -p "$(dirname "$library")" &&
+            cp "$objs/ngx_http_cachefront_module.so" "$library" &&
+            # As it would be installed, without one more build of nginx.
+            make -f "$objs/Makefile" install_ngx_cachefront DESTDIR="$tree/installed" &&
+            cmp "$library" "$(find "$tree/installed" -name ngx_http_cachefront_module.so)"
+    ) >"$tree.log" 2>&1 || {
+        tail -n 20 "$tree.log" >&2
+        echo "error: nginx's own build did not build the module; see $tree.log" >&2
+        exit 1
+    }
+}
+
+# refuses NAME LIBRARY WORDS: nginx says these words about a library that it must not load.
+refuses() {
+    local name=$1 library=$2 words=$3 said prefix
+    prefix=$(mktemp -d)
+    echo "load_module $library; events {}" >"$prefix/nginx.conf"
+    echo "== nginx $version, $name"
+    said=$("$binary" -t -p "$prefix" -c nginx.conf -e stderr 2>&1)
+    rm -rf "$prefix"
+    if [[ $said == *"$words"* ]]; then
+        rows+=("$(printf '%-22s  %s' "$name" "refused, as it must be")")
+        total_passed=$((total_passed + 1))
+    else
+        echo "it should say: $words; it says: $said"
+        rows+=("$(printf '%-22s  %s' "$name" "not refused as it must be")")
+        total_failed=$((total_failed + 1))
+    fi
 }
 
 # lacks NAME LIBRARY: runs the tests in that nginx.
@@ -39,8 +83,9 @@ base=(--with-compat)
 
 nginx "${base[@]}" $realip $gunzip $threads
 export NGINX_SOURCE_DIR=$sources NGINX_BUILD_DIR=$sources/objs
-library "$complete"
+own_build "$complete/release/libngx_cachefront.so" "${base[@]}" $realip $gunzip $threads
 lacks "complete" "$complete"
+complete_version=$(sed -n 's/^#define nginx_version *//p' "$sources/src/core/nginx.h")
 
 nginx "${base[@]}" $gunzip $threads
 lacks "without realip" "$complete"
@@ -68,6 +113,14 @@ done
 nginx "${bare[@]}"
 library "$PWD/build/features/bare"
 lacks "without any of it" "$PWD/build/features/bare"
+
+refuses "other options" "$complete/release/libngx_cachefront.so" "is not binary compatible"
+IFS=$'\t' read -r version sources binary < <(scripts/other-nginx.sh debian)
+installed_version=$(sed -n 's/^#define nginx_version *//p' "$sources/src/core/nginx.h")
+if [[ $installed_version != "$complete_version" ]]; then
+    refuses "another version" "$complete/release/libngx_cachefront.so" \
+        "version $complete_version instead of $installed_version"
+fi
 
 printf '\n%-22s  %s\n' nginx result
 printf '%s\n' "${rows[@]}"

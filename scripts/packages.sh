@@ -47,14 +47,8 @@ if command -v dpkg-query >/dev/null; then
     done
 fi
 
-# cargo and rustc cannot read this package at all when they are too old for its edition.
-oldest=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' "$(dirname "$0")/../Cargo.toml")
-found=$("${CARGO:-cargo}" --version 2>/dev/null | cut -d' ' -f2 || true)
-if [[ -z $found || $(printf '%s\n' "$oldest" "$found" | sort --version-sort | head -n 1) != "$oldest" ]]; then
-    echo "error: Rust $oldest or newer is needed, and ${CARGO:-cargo} is ${found:-not on PATH}" >&2
-    echo "install it with: apt-get install cargo (Debian 13 or newer), or rustup" >&2
-    exit 1
-fi
+# Before an installation that would be in vain.
+"$(dirname "$0")/check-tools.sh" cargo
 
 [[ ${#missing[@]} -eq 0 ]] && exit 0
 
