@@ -7,16 +7,20 @@ SHELL := /bin/bash
 CARGO ?= cargo
 export CARGO
 
-NGINX := build/nginx
 TARGET_DIR := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 MODULE := $(TARGET_DIR)/release/libngx_cachefront.so
+NGINX := build/nginx
 
+# cargo reads them in other folders than this one.
 ifdef NGINX_SOURCE_DIR
 override NGINX_SOURCE_DIR := $(shell realpath -m -- "$(NGINX_SOURCE_DIR)")
-export NGINX_SOURCE_DIR
-export NGINX_BUILD_DIR ?= $(NGINX_SOURCE_DIR)/objs
+override NGINX_BUILD_DIR := $(shell realpath -m -- "$(or $(NGINX_BUILD_DIR),$(NGINX_SOURCE_DIR)/objs)")
+export NGINX_SOURCE_DIR NGINX_BUILD_DIR
 CONFIGURED :=
 else
+ifdef NGINX_BUILD_DIR
+$(error NGINX_BUILD_DIR is set without NGINX_SOURCE_DIR: name the sources of that nginx too)
+endif
 CONFIGURED := configure
 endif
 
@@ -29,16 +33,16 @@ help: ## List the targets
 build: $(CONFIGURED) ## Build the module for the installed nginx
 	@scripts/packages.sh check build
 	@scripts/check-nginx.sh "$${NGINX_SOURCE_DIR:-$(NGINX)}" "$${NGINX_BUILD_DIR:-$(NGINX)/objs}"
-	$(CARGO) build --release --locked --lib
+	"$(CARGO)" build --release --locked --lib
 	@echo "built $(MODULE)"
 
 tools: ## Build the command memcached-hash
-	$(CARGO) build --release --locked --no-default-features --bin memcached-hash
+	"$(CARGO)" build --release --locked --no-default-features --bin memcached-hash
 
 # The installed nginx's sources, configured as it was, for nginx-sys to read.
 configure:
 	@scripts/packages.sh check build
-	@scripts/configure-nginx.sh $(NGINX)
+	@scripts/configure-nginx.sh "$(NGINX)"
 
 demo: ## Install what is missing, build, and serve a cluster that Perl filled (DEMO_ONCE=1: ask, and end)
 	@scripts/packages.sh install build demo
@@ -84,22 +88,22 @@ container-test: ## Build the image of Dockerfile without Docker (as root), start
 bench: ## Measure against what people use today, into docs/benchmarks.md (half an hour)
 	@scripts/packages.sh install build demo bench
 	@$(MAKE) --no-print-directory build
-	@python3 bench $(MODULE) all
+	@python3 bench "$(MODULE)" all
 
 bench-instr: ## Count instructions a request only
 	@scripts/packages.sh install build demo bench
 	@$(MAKE) --no-print-directory build
-	@python3 bench $(MODULE) instr
+	@python3 bench "$(MODULE)" instr
 
 bench-check: ## Compare a few counts with those of bench/instructions.tsv
 	@scripts/packages.sh install build demo bench-check
 	@$(MAKE) --no-print-directory build
-	@python3 bench $(MODULE) check
+	@python3 bench "$(MODULE)" check
 
 bench-update: ## Write bench/instructions.tsv
 	@scripts/packages.sh install build demo bench-check
 	@$(MAKE) --no-print-directory build
-	@python3 bench $(MODULE) update
+	@python3 bench "$(MODULE)" update
 
 fuzz: ## Fuzz the logic, ten minutes a target (SECONDS_EACH=600)
 	@scripts/packages.sh install build fuzz
@@ -107,7 +111,7 @@ fuzz: ## Fuzz the logic, ten minutes a target (SECONDS_EACH=600)
 
 memcheck: ## Run the suite under valgrind
 	@scripts/packages.sh install build demo test memcheck
-	@$(MAKE) --no-print-directory configure
+	@$(if $(CONFIGURED),$(MAKE) --no-print-directory configure)
 	@scripts/memcheck.sh
 
 sanitize: ## Run the suite with AddressSanitizer and UndefinedBehaviorSanitizer
@@ -117,15 +121,15 @@ sanitize: ## Run the suite with AddressSanitizer and UndefinedBehaviorSanitizer
 soak: ## A million requests in five minutes, with reloads and a memcached that dies
 	@scripts/packages.sh install build demo test
 	@$(MAKE) --no-print-directory build
-	@SOAK=1 $(CARGO) test --locked --test soak -- --nocapture
+	@SOAK=1 "$(CARGO)" test --locked --test soak -- --nocapture
 
 check: $(CONFIGURED) ## Check format and lints
-	$(CARGO) fmt --all -- --check
-	$(CARGO) clippy --locked --all-targets -- -D warnings
+	"$(CARGO)" fmt --all -- --check
+	"$(CARGO)" clippy --locked --all-targets -- -D warnings
 
 packages: ## Install the Debian packages that the other targets need
 	@scripts/packages.sh install build demo test
 
 clean: ## Remove all that was built
 	rm -rf build
-	$(CARGO) clean
+	"$(CARGO)" clean

@@ -7,8 +7,17 @@ set -euo pipefail
 
 dir=$1
 source=${2:-/usr/share/nginx/src}
-version=${3:-$(dpkg-query --show --showformat='${Version}' nginx-dev)}
+version=${3:-$(dpkg-query --show --showformat='${Version}' nginx-dev 2>/dev/null || true)}
 stamp=$dir/.configured
+
+if [[ -z $version ]]; then
+    {
+        echo "error: there is no package nginx-dev here, whose sources of nginx would be built for"
+        echo "error: on Debian and Ubuntu: apt-get install nginx-dev; elsewhere, or for another nginx, configure the"
+        echo "error: sources of that nginx as \`nginx -V\` says, and name them: make build NGINX_SOURCE_DIR=..."
+    } >&2
+    exit 1
+fi
 
 [[ -f $stamp && $(<"$stamp") == "$version" ]] && exit 0
 

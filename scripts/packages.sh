@@ -16,8 +16,8 @@ declare -A packages=(
     [clients-java]="default-jdk-headless"
     [clients-node]="nodejs npm"
     [container]="buildah crun debian-archive-keyring debootstrap iproute2"
-    [deb]="binutils curl dpkg-dev"
-    [demo]="curl memcached libcache-memcached-fast-perl"
+    [deb]="binutils curl dpkg-dev nginx nginx-dev"
+    [demo]="curl memcached libcache-memcached-fast-perl nginx"
     [fuzz]="g++"
     [matrix]="debian-archive-keyring dpkg-dev libpcre2-dev libssl-dev patchelf zlib1g-dev"
     [memcheck]="valgrind"
@@ -27,19 +27,23 @@ declare -A packages=(
 action=$1
 shift
 
-needed=()
+needed=() builds=
 for group in "$@"; do
-    # An nginx of one's own choice is not taken from a package.
+    [[ $group != build ]] || builds=yes
     for package in ${packages[$group]}; do
-        [[ -n ${NGINX_SOURCE_DIR:-} && $package == nginx-dev ]] && continue
-        [[ -n ${LIBCLANG_PATH:-} && $package == libclang-dev ]] && continue
-        [[ -n ${TEST_NGINX_BINARY:-} && $package == nginx ]] && continue
-        needed+=("$package")
+        # What one has chosen oneself is not taken from a package.
+        case $group:$package in
+        build:nginx) [[ -z ${NGINX_SOURCE_DIR:-}${TEST_NGINX_BINARY:-} ]] || continue ;;
+        build:nginx-dev) [[ -z ${NGINX_SOURCE_DIR:-} ]] || continue ;;
+        build:libclang-dev) [[ -z ${LIBCLANG_PATH:-} ]] || continue ;;
+        demo:nginx) [[ -z ${TEST_NGINX_BINARY:-} ]] || continue ;;
+        esac
+        [[ " ${needed[*]} " == *" $package "* ]] || needed+=("$package")
     done
 done
 
 missing=()
-# Where packages are not Debian's, the build's own errors have to do.
+# Where packages are not Debian's, only the tools are looked for.
 if command -v dpkg-query >/dev/null; then
     for package in "${needed[@]}"; do
         status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
@@ -50,7 +54,15 @@ fi
 # Before an installation that would be in vain.
 "$(dirname "$0")/check-tools.sh" cargo
 
-[[ ${#missing[@]} -eq 0 ]] && exit 0
+# What is used without being a package's.
+check_tools() {
+    [[ -z $builds ]] || "$(dirname "$0")/check-tools.sh" cc libclang
+}
+
+if [[ ${#missing[@]} -eq 0 ]]; then
+    check_tools
+    exit
+fi
 
 as_root=()
 [[ $EUID -eq 0 ]] || as_root=(sudo)
@@ -84,6 +96,7 @@ check)
     ;;
 install)
     install "${missing[@]}"
+    check_tools
     ;;
 offer)
     # One that the lists do not have would keep apt from installing the others.
