@@ -9,7 +9,17 @@ export CARGO
 
 TARGET_DIR := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 MODULE := $(TARGET_DIR)/release/libngx_cachefront.so
+
+# What is laid out for nginx-sys to read. Where the sources are read-only, cargo has to be told that it is
+# beside what cargo builds.
+ifneq ($(shell test -w . && echo writable),)
 NGINX := build/nginx
+FOR_NGINX :=
+else
+NGINX = $(if $(CARGO_TARGET_DIR),$(shell realpath -m -- "$(CARGO_TARGET_DIR)")/nginx,$(error \
+	these sources are read-only: set CARGO_TARGET_DIR to where to build))
+FOR_NGINX = NGINX_SOURCE_DIR="$${NGINX_SOURCE_DIR:-$(NGINX)}" NGINX_BUILD_DIR="$${NGINX_BUILD_DIR:-$(NGINX)/objs}"
+endif
 
 # cargo reads them in other folders than this one.
 ifdef NGINX_SOURCE_DIR
@@ -33,7 +43,7 @@ help: ## List the targets
 build: $(CONFIGURED) ## Build the module for the installed nginx
 	@scripts/packages.sh check build
 	@scripts/check-nginx.sh "$${NGINX_SOURCE_DIR:-$(NGINX)}" "$${NGINX_BUILD_DIR:-$(NGINX)/objs}"
-	"$(CARGO)" build --release --locked --lib
+	$(FOR_NGINX) "$(CARGO)" build --release --locked --lib
 	@echo "built $(MODULE)"
 
 tools: ## Build the command memcached-hash
@@ -64,7 +74,7 @@ features: ## Build the module with nginx's own build; load it into nginx without
 	@scripts/packages.sh install build demo test matrix
 	@scripts/features.sh
 
-build-checks: ## Build it as packagers do: sources read-only, offline, with Debian's flags; twice the same
+build-checks: ## Build it as packagers do: sources read-only, offline, with Debian's flags; the same bytes wherever it is built
 	@scripts/packages.sh install build deb
 	@scripts/build-checks.sh
 
@@ -125,7 +135,7 @@ soak: ## A million requests in five minutes, with reloads and a memcached that d
 
 check: $(CONFIGURED) ## Check format and lints
 	"$(CARGO)" fmt --all -- --check
-	"$(CARGO)" clippy --locked --all-targets -- -D warnings
+	$(FOR_NGINX) "$(CARGO)" clippy --locked --all-targets -- -D warnings
 
 packages: ## Install the Debian packages that the other targets need
 	@scripts/packages.sh install build demo test
