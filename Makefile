@@ -82,8 +82,11 @@ msrv: ## Compile everything with the oldest Rust that Cargo.toml promises
 	@scripts/packages.sh install build matrix
 	@scripts/msrv.sh
 
-deb: build ## Pack the module for Debian's nginx: build/deb/libnginx-mod-http-cachefront_*.deb
-	@scripts/packages.sh check deb
+deb: ## Pack the module for Debian's nginx: build/deb/libnginx-mod-http-cachefront_*.deb
+	@[[ -z $$NGINX_SOURCE_DIR ]] || { echo "error: the package is for the installed nginx and its nginx-dev: unset \
+	NGINX_SOURCE_DIR" >&2; exit 1; }
+	@scripts/packages.sh check build deb
+	@$(MAKE) --no-print-directory build
 	@scripts/deb.sh "$(MODULE)"
 
 deb-test: ## Install that package on this machine (as root), use it, and remove it

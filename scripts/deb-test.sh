@@ -63,6 +63,21 @@ CONF
     stop
 }
 
+# refused WORDS COMMAND...: the command fails, and says these words.
+refused() {
+    local words=$1 said
+    shift
+    ! said=$("$@" 2>&1) || fail "not refused: $*"
+    [[ $said == *"$words"* ]] || fail "$* should say \"$words\", and says: $said"
+}
+
+# A package for one nginx with a module for another: by the option, and by a library that got there otherwise.
+root=$(dirname "$0")/..
+refused "unset NGINX_SOURCE_DIR" make -C "$root" deb NGINX_SOURCE_DIR="$prefix"
+dpkg-deb --fsys-tarfile "$package" | tar -xO ./usr/lib/nginx/modules/ngx_http_cachefront_module.so |
+    LC_ALL=C sed 's/8,4,8,[01]/8,4,8,x/' >"$prefix/other.so"
+refused "was not built for the installed nginx" "$root/scripts/deb.sh" "$prefix/other.so"
+
 files_before=$(find /etc/nginx /usr/share/nginx /usr/lib/nginx | sort)
 $nginx -t -q || fail "nginx refuses its configuration already without the package"
 

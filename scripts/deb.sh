@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# deb.sh MODULE: packs MODULE, as built for the installed nginx, as libnginx-mod-http-cachefront, and prints
-# the package's path, below build/deb. DEBFULLNAME and DEBEMAIL name its maintainer.
+# deb.sh MODULE: packs MODULE, which has to be built for the installed nginx, as libnginx-mod-http-cachefront,
+# and prints the package's path, below build/deb. DEBFULLNAME and DEBEMAIL name its maintainer.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 CARGO=${CARGO:-cargo}
@@ -8,17 +8,28 @@ CARGO=${CARGO:-cargo}
 module=$(realpath "$1")
 tools=$PWD/build/tools
 cargo_deb="cargo-deb 3.8.0"
+nginx=/usr/sbin/nginx
+
+fail() {
+    printf 'error: %s\n' "$@" >&2
+    exit 1
+}
+
+# The package is told to depend on the nginx of nginx-dev: the module must be of just that one.
+abi=$(sed -n 's/^nginx:abi=//p' /usr/share/nginx/src/debian/libnginx-mod.abisubstvars)
+[[ -n $abi ]] || fail "nginx-dev does not say which ABI it has"
+dpkg-query --show --showformat='${Provides}' nginx | grep -qw -- "$abi" ||
+    fail "nginx-dev is of $abi, and the installed nginx is not" "install both from one place: apt-get install nginx nginx-dev"
+prefix=$(mktemp -d)
+trap 'rm -rf "$prefix"' EXIT
+# nginx takes a path as one word without quotes or spaces.
+ln -s "$module" "$prefix/module.so"
+echo "load_module $prefix/module.so; pid $prefix/pid; events {}" >"$prefix/nginx.conf"
+said=$("$nginx" -t -q -p "$prefix" -c nginx.conf -e stderr 2>&1) ||
+    fail "$module was not built for the installed nginx, on whose ABI the package would depend ($abi):" "$said"
 
 if [[ $("$tools/bin/cargo-deb" --version 2>/dev/null) != "$cargo_deb" ]]; then
     "$CARGO" install cargo-deb --version "${cargo_deb#* }" --locked --root "$tools" >&2
-fi
-
-# Debian's promise that modules built for one nginx load in another; without it a package would
-# install beside an nginx that refuses it.
-abi=$(sed -n 's/^nginx:abi=//p' /usr/share/nginx/src/debian/libnginx-mod.abisubstvars)
-if [[ -z $abi ]]; then
-    echo "error: nginx-dev does not say which ABI it has" >&2
-    exit 1
 fi
 
 rm -rf build/deb
@@ -32,10 +43,12 @@ maintainer=()
 [[ -z ${DEBEMAIL:-} ]] || maintainer=(--maintainer "${DEBFULLNAME:-ngx-cachefront maintainers} <$DEBEMAIL>")
 packed=$(PATH=$tools/bin:$PATH "$CARGO" deb --no-build --quiet "${maintainer[@]}" --output build/deb/)
 
-# cargo-deb knows the libraries that the module needs, not the nginx.
+# cargo-deb knows the libraries that the module needs, not the nginx. The ABI is Debian's promise that modules
+# built for one nginx load in another; without it a package would install beside an nginx that refuses it.
 dpkg-deb --raw-extract "$packed" build/deb/tree
 sed -i "s/^Depends: /&$abi, /" build/deb/tree/DEBIAN/control
 grep -q "^Depends: $abi" build/deb/tree/DEBIAN/control
+find build/deb/tree -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
 dpkg-deb --root-owner-group --build build/deb/tree "$packed" >/dev/null
 rm -rf build/deb/tree
 echo "$packed"
