@@ -2,10 +2,11 @@
 //! memcached, gzip, gunzip, SSI, PCRE or threads too (`make features`).
 
 // Tests stop at the first thing that is not as it should be.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::unwrap_used)]
 
 mod support;
 
+use std::fs;
 use std::process::Command;
 
 use support::http;
@@ -35,6 +36,46 @@ fn it_exports_the_three_tables_and_nothing_else() {
         String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
     names.sort();
     assert_eq!(names, ["ngx_module_names", "ngx_module_order", "ngx_modules"]);
+}
+
+/// What nginx says of a copy of the library in which one text of bytes stands for another.
+fn refused(from: &[u8], to: &[u8]) -> String {
+    let mut library = fs::read(nginx::module().unwrap().unwrap()).unwrap();
+    let places: Vec<usize> = library
+        .windows(from.len())
+        .enumerate()
+        .filter_map(|(at, bytes)| (bytes == from).then_some(at))
+        .collect();
+    assert!(!places.is_empty());
+    for at in places {
+        library[at..].iter_mut().zip(to).for_each(|(byte, new)| *byte = *new);
+    }
+    let prefix = tempfile::tempdir().unwrap();
+    let changed = prefix.path().join("changed.so");
+    fs::write(&changed, library).unwrap();
+    let text = format!("load_module {}; events {{}}", changed.display());
+    fs::write(prefix.path().join("nginx.conf"), text).unwrap();
+    let output = Command::new(nginx::binary().unwrap())
+        .args(["-t", "-c", "nginx.conf", "-e", "stderr", "-p"])
+        .arg(prefix.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success(), "{said}");
+    said
+}
+
+/// In the words that docs/loading.md explains.
+#[test]
+fn a_library_for_another_nginx_is_refused() {
+    let [major, minor, patch] = nginx::version().unwrap();
+    let version = u64::from(major * 1_000_000 + minor * 1_000 + patch);
+    let said = refused(&version.to_le_bytes(), &(version + 5).to_le_bytes());
+    assert!(said.contains(&format!("version {} instead of {version}", version + 5)), "{said}");
+
+    // The sizes with which the signature of any nginx on these machines begins.
+    let said = refused(b"8,4,8,", b"8,4,9,");
+    assert!(said.contains("is not binary compatible"), "{said}");
 }
 
 #[test]
