@@ -304,3 +304,39 @@ fn variables_of_make() {
         }
     }
 }
+
+#[test]
+fn a_row_of_the_matrix_that_did_not_run() {
+    let other_nginx = "case $1 in
+        debian) printf '1.22.1\\t/sources\\t/nginx\\n' ;;
+        nginx-src) printf '1.28.3\\t/sources\\t/nginx\\n' ;;
+        broken) exit 1 ;;
+        *) echo \"no mirror has $1\" >&2; exit 3 ;;
+        esac";
+    let cargo = "[ \"$1\" = build ] || echo 'test result: ok. 5 passed; 0 failed; 0 ignored'";
+    let matrix = |asked: Option<&str>, cargo: &str| {
+        let mut machine = Machine::new().tool("cargo", cargo);
+        machine.program("scripts/other-nginx.sh", other_nginx);
+        fs::copy(root().join("scripts/matrix.sh"), machine.at("scripts/matrix.sh")).unwrap();
+        fs::create_dir(machine.at("target")).unwrap();
+        if let Some(asked) = asked {
+            machine = machine.set("MATRIX", asked);
+        }
+        machine.run(machine.at("scripts/matrix.sh"), &[])
+    };
+
+    let said = matrix(None, cargo);
+    let ends = said.text.contains("10 passed, 0 failed; not on this machine: trixie sid\n");
+    assert!(said.well && ends, "{said:?}");
+    assert!(said.text.contains("skipped: no mirror has trixie"), "{said:?}");
+    for asked in ["debian", "1.28", "nginx-src 1.22.1"] {
+        let said = matrix(Some(asked), cargo);
+        assert!(said.well && !said.text.contains("did not run"), "{said:?}");
+    }
+    for asked in ["sid", "debian sid", "1.28 1.30", "1.2", "1.28 /nowhere/nginx"] {
+        matrix(Some(asked), cargo).fails(&["asked for, and did not run"]);
+    }
+    matrix(Some("broken"), cargo).fails(&["cannot be built", "0 passed, 1 failed"]);
+    matrix(None, "").fails(&["0 passed, 1 failed"]);
+    matrix(None, "exit 1").fails(&["does not build"]);
+}
