@@ -7,6 +7,7 @@
 mod support;
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use support::http;
@@ -76,6 +77,24 @@ fn a_library_for_another_nginx_is_refused() {
     // The sizes with which the signature of any nginx on these machines begins.
     let said = refused(b"8,4,8,", b"8,4,9,");
     assert!(said.contains("is not binary compatible"), "{said}");
+}
+
+/// The signature that nginx compares, as docs/loading.md finds it in a file. A compiler that does not optimize
+/// leaves one for each module.
+fn signature(file: &Path) -> Vec<String> {
+    let output = Command::new("grep").args(["-aoE", "8,4,8,[01]{20,}"]).arg(file).output().unwrap();
+    let mut found: Vec<String> =
+        String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+#[test]
+fn the_signature_can_be_compared_by_hand() {
+    let found = signature(&nginx::binary().unwrap());
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(signature(&nginx::module().unwrap().unwrap()), found);
 }
 
 #[test]
