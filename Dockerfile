@@ -3,8 +3,11 @@
 #   docker build -t ngx-cachefront .
 #   docker run -p 8080:8080 ngx-cachefront
 #
-# It is Debian's nginx. `--build-arg NGINX=nginx:1.28` takes the official image of that name instead (a
-# Debian-based one: the module needs glibc) and builds the module for the version in it.
+# It is Debian's nginx. `--build-arg NGINX=nginx:1.28` takes the official image of that name instead and builds
+# the module for the version in it. It must be one of Debian 12 or newer, as those of nginx 1.26 and newer are:
+# the module needs glibc 2.34. Those of 1.22 and 1.24 are of Debian 11, and those named alpine have musl; the
+# last step ends with nginx's own error for them. For an official image, nginx's release is fetched;
+# `--build-arg NGINX_SHA256=...` says which checksum it must have.
 
 ARG NGINX=debian:trixie-slim
 
@@ -23,6 +26,7 @@ RUN apt-get update \
 WORKDIR /usr/src/ngx-cachefront
 # The release of nginx's sources that an official image was built from, if one is asked for.
 ARG NGINX_SOURCES=https://nginx.org/download
+ARG NGINX_SHA256=
 COPY packaging/docker/sources.sh scripts/configure-nginx.sh ./
 COPY --from=nginx /nginx-version ./
 RUN ./sources.sh nginx-version /usr/src/nginx
@@ -33,6 +37,10 @@ FROM nginx
 RUN rm /nginx-version
 COPY --from=build /usr/src/target/release/libngx_cachefront.so /usr/lib/nginx/modules/ngx_http_cachefront_module.so
 COPY nginx-conf/container.conf /etc/nginx/nginx.conf
+# Rather now than when it is started.
+RUN nginx -t \
+    || { echo "error: the nginx of this image does not load the module; it must be of Debian 12 or newer, not Alpine" >&2; \
+         exit 1; }
 EXPOSE 8080
 STOPSIGNAL SIGQUIT
 CMD ["nginx", "-g", "daemon off;"]

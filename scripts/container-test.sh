@@ -134,6 +134,7 @@ stand_in() {
     buildah copy --quiet "$container" "$sources/conf/mime.types" /etc/nginx/ >/dev/null
     buildah commit --quiet --rm "$container" docker.io/library/nginx:stand-in >/dev/null
 
+    rm -rf "$work/releases"
     mkdir -p "$work/releases"
     tar -czf "$work/releases/nginx-$version.tar.gz" --exclude=objs -C "$(dirname "$sources")" \
         --transform "s|^$(basename "$sources")|nginx-$version|" "$(basename "$sources")"
@@ -158,8 +159,9 @@ build)
     port=18099
     while listens $port; do port=$((port + 1)); done
     releases $port
+    checksum=$(cat "$work"/releases/nginx-*.tar.gz | sha256sum | cut -d' ' -f1)
     image cachefront-of-official --build-arg NGINX=docker.io/library/nginx:stand-in \
-        --build-arg NGINX_SOURCES=http://127.0.0.1:$port
+        --build-arg NGINX_SOURCES=http://127.0.0.1:$port --build-arg NGINX_SHA256="$checksum"
     # What is started now is in a network of its own: no port of the machine is used.
     unshare --net "$0" serve
     ;;

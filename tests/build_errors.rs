@@ -12,9 +12,30 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// The tools that the scripts use and that have no part in what is tested.
-const PLAIN: [&str; 20] = [
-    "awk", "bash", "cat", "cp", "cut", "dirname", "env", "grep", "head", "make", "mkdir", "mktemp",
-    "realpath", "rm", "sed", "sh", "sort", "tail", "tee", "test",
+const PLAIN: [&str; 23] = [
+    "awk",
+    "bash",
+    "cat",
+    "cp",
+    "cut",
+    "dirname",
+    "env",
+    "grep",
+    "gzip",
+    "head",
+    "make",
+    "mkdir",
+    "mktemp",
+    "realpath",
+    "rm",
+    "sed",
+    "sh",
+    "sha256sum",
+    "sort",
+    "tail",
+    "tar",
+    "tee",
+    "test",
 ];
 
 /// A folder with the tools of some machine, and what else is there.
@@ -339,4 +360,42 @@ fn a_row_of_the_matrix_that_did_not_run() {
     matrix(Some("broken"), cargo).fails(&["cannot be built", "0 passed, 1 failed"]);
     matrix(None, "").fails(&["0 passed, 1 failed"]);
     matrix(None, "exit 1").fails(&["does not build"]);
+}
+
+/// The sources that an image is built with are those of its nginx, and those that were asked for.
+#[test]
+fn a_release_with_another_checksum() {
+    let machine = || {
+        let script =
+            "while [ \"$1\" != --output ]; do shift; done; cp release.tar.gz \"$2\"; echo \"$3\"";
+        let machine = Machine::new()
+            .tool("dpkg-query", "echo 1.26.3")
+            .tool("curl", script)
+            .set("NGINX_SOURCES", "https://nginx.example");
+        machine.file(
+            "version",
+            "nginx version: nginx/1.28.3\nconfigure arguments: --with-x --with-cc-opt='-g -O2'\n",
+        );
+        machine.program("nginx-1.28.3/configure", "printf '<%s>' \"$@\"");
+        machine.run("tar", &["-czf", "release.tar.gz", "nginx-1.28.3"]).passes("");
+        machine
+    };
+    let sources = root().join("packaging/docker/sources.sh");
+    let lay_out = |machine: &Machine| machine.run(&sources, &["version", "sources"]);
+
+    let first = machine();
+    let said = lay_out(&first);
+    assert!(said.well && said.text.contains("is not checked"), "{said:?}");
+    assert!(said.text.ends_with("<--with-x><--with-cc-opt=-g -O2>"), "{said:?}");
+    assert!(said.text.contains("https://nginx.example/nginx-1.28.3.tar.gz"), "{said:?}");
+    let checksum = first.run("sha256sum", &["release.tar.gz"]).text;
+    let checksum = checksum.split(' ').next().unwrap().to_owned();
+    assert!(said.text.contains(&format!("NGINX_SHA256={checksum}")), "{said:?}");
+
+    let said = lay_out(&first.set("NGINX_SHA256", &checksum));
+    assert!(said.well && !said.text.contains("note"), "{said:?}");
+
+    let other = machine().set("NGINX_SHA256", &checksum.replace(|digit| digit != '0', "0"));
+    lay_out(&other).fails(&["error: https://nginx.example/nginx-1.28.3.tar.gz has the SHA-256"]);
+    assert!(!other.at("sources").exists());
 }

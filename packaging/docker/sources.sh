@@ -1,6 +1,7 @@
 #!/bin/sh
 # sources.sh FILE DIR: lays out in DIR the sources of the nginx whose `nginx -V` is in FILE, configured as it
-# was: those of nginx-dev if that is the version, else those that NGINX_SOURCES has.
+# was: those of nginx-dev if that is the version, else those that NGINX_SOURCES has, whose checksum is
+# NGINX_SHA256, if that is not empty.
 set -eu
 
 file=$1
@@ -12,9 +13,20 @@ if [ "$version" = "$debian" ]; then
     exec "$(dirname "$0")/configure-nginx.sh" "$dir"
 fi
 
+archive=nginx-$version.tar.gz
+fetched=$(mktemp)
+trap 'rm -f "$fetched"' EXIT
+curl --fail --silent --show-error --location --output "$fetched" "$NGINX_SOURCES/$archive"
+checksum=$(sha256sum "$fetched" | cut -d' ' -f1)
+if [ -z "${NGINX_SHA256:-}" ]; then
+    echo "note: the checksum of $archive is not checked; --build-arg NGINX_SHA256=$checksum would do so"
+elif [ "$checksum" != "$NGINX_SHA256" ]; then
+    echo "error: $NGINX_SOURCES/$archive has the SHA-256 $checksum, and NGINX_SHA256 is $NGINX_SHA256" >&2
+    exit 1
+fi
+
 mkdir -p "$dir"
-curl --fail --silent --show-error --location "$NGINX_SOURCES/nginx-$version.tar.gz" |
-    tar -xz -C "$dir" --strip-components=1
+tar -xzf "$fetched" -C "$dir" --strip-components=1
 arguments=$(sed -n 's/^configure arguments: //p' "$file")
 cd "$dir"
 # The arguments are quoted as for a shell.
