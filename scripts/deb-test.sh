@@ -89,9 +89,17 @@ dpkg --install "$package"
 $nginx -t -q || fail "nginx refuses its configuration with the package"
 answer=$(serve "jsonp_callback callback;")
 [[ $answer == 'cb({"status":"success"});' ]] || fail "wrong answer with the package: $answer"
-for file in README.md docs/loading.md examples/demo.conf; do
-    [[ -s /usr/share/doc/$name/$file ]] || fail "/usr/share/doc/$name has no $file"
+doc=/usr/share/doc/$name
+for file in README.md SECURITY.md CHANGELOG.md copyright docs/loading.md examples/demo.conf; do
+    [[ -s $doc/$file ]] || fail "$doc has no $file"
 done
+links=0
+while IFS=: read -r page link; do
+    link=${link#"]("}
+    [[ -e $(dirname "$page")/$link ]] || fail "$page links to $link, which is not there"
+    links=$((links + 1))
+done < <(grep -roE --include='*.md' '\]\([^)#: ]+' $doc | grep -vE '\]\((https?|mailto)$')
+((links > 0)) || fail "no links were found in $doc"
 
 dpkg --remove $name
 [[ ! -e $enabled ]] || fail "the module is still enabled"
