@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # build-checks.sh: builds the module as packagers do. The sources are in a read-only folder whose path has a
 # space, what is built goes to another one, the flags are the distribution's, and there is no network but
-# for `cargo fetch` before. Done twice, with every path another one, the library has the same bytes. Needs
-# root or user namespaces.
+# for `cargo fetch` before. Done twice, with every path another one, the library has the same bytes, and so has
+# the Debian package of it. Needs root or user namespaces.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 CARGO=${CARGO:-cargo}
@@ -17,6 +17,7 @@ fail() {
 if [[ ${1:-} != inside ]]; then
     "$CARGO" fetch --locked --quiet
     scripts/configure-nginx.sh build/nginx
+    scripts/deb.sh
     # A mount of its own, to be made read-only, and a network of its own, with nothing in it.
     exec unshare --map-root-user --mount --net "$0" inside
 fi
@@ -57,6 +58,10 @@ CARGO_HOME=$work/home build "other sources" "built again"
 
 library=release/libngx_cachefront.so
 cmp "$work/what is built/$library" "$work/built again/$library" || fail "the second build has other bytes"
+for target in "what is built" "built again"; do
+    cp "$(scripts/deb.sh "$work/$target/$library")" "$work/$target.deb"
+done
+cmp "$work/what is built.deb" "$work/built again.deb" || fail "the second package has other bytes"
 paths=$(grep -aoE "($work|$home|$PWD)[^[:cntrl:]]*" "$work/built again/$library" | sort -u || true)
 [[ -z $paths ]] || fail "the library names this machine's folders: $paths"
 echo "build-checks: builds read-only, offline, with spaces, with Debian's flags, and twice the same wherever it is"
