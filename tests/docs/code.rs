@@ -64,7 +64,7 @@ fn is_new(known: impl Fn(bool) -> bool) -> bool {
     known(true) && !known(false)
 }
 
-fn knows_directive(name: &str, with_module: bool) -> bool {
+pub fn knows_directive(name: &str, with_module: bool) -> bool {
     let (_, said) = test(&format!("{name};"), with_module);
     !said.contains(&format!("unknown directive \"{name}\""))
 }

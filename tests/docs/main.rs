@@ -12,12 +12,14 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod clients;
 mod code;
 mod configurations;
 mod links;
 mod markdown;
 mod reference;
 mod sessions;
+mod values;
 
 use std::path::{Path, PathBuf};
 

@@ -168,6 +168,38 @@ pub fn code_spans(text: &str) -> Vec<String> {
     text.lines().flat_map(spans).collect()
 }
 
+/// A table: its first row, and those below the line of dashes.
+#[derive(Debug, Default, PartialEq)]
+pub struct Table {
+    pub header: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+}
+
+/// The tables in a text. A `|` in a cell's code divides nothing if it stands behind a backslash.
+pub fn tables(text: &str) -> Vec<Table> {
+    let mut tables: Vec<Table> = Vec::new();
+    let mut inside = false;
+    for line in text.lines() {
+        let Some(row) = line.strip_prefix('|') else {
+            inside = false;
+            continue;
+        };
+        let row = row.trim_end().trim_end_matches('|').replace("\\|", "\0");
+        let cells = row.split('|').map(|cell| cell.trim().replace('\0', "|"));
+        let cells: Vec<String> = cells.collect();
+        match tables.last_mut() {
+            Some(table) if inside => {
+                if !cells.iter().all(|cell| cell.starts_with("---")) {
+                    table.rows.push(cells);
+                }
+            }
+            _ => tables.push(Table { header: cells, rows: Vec::new() }),
+        }
+        inside = true;
+    }
+    tables
+}
+
 fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect()
 }
@@ -234,4 +266,13 @@ three;
     assert_eq!(sections[0].0, "Section");
     assert_eq!(sections[0].1, "\ntext\n\n### Below");
     assert_eq!(sections[1], ("Section".into(), String::new()));
+}
+
+#[test]
+fn tables_are_read() {
+    let text = "text\n| a | |\n|---|---|\n| `x\\|y` | 1 |\n|  | 2 |\n\n| b |\n|---|\n";
+    let strings = |cells: &[&str]| cells.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>();
+    let rows = vec![strings(&["`x|y`", "1"]), strings(&["", "2"])];
+    let first = Table { header: strings(&["a", ""]), rows };
+    assert_eq!(tables(text), [first, Table { header: strings(&["b"]), rows: Vec::new() }]);
 }

@@ -1,32 +1,30 @@
-//! Each module's page: every directive, variable and parameter, in the manner of nginx.org.
+//! Each module's page: every directive and variable, in the manner of nginx.org.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use ngx_cachefront::memcached_hash::logic::clients;
+use std::collections::BTreeSet;
 
 use crate::code::{CONTEXTS, Names, contexts};
 use crate::markdown::{Page, code_spans};
 use crate::{modules, none, root};
 
 /// A module's page; empty, and so without all that it should have, where there is none.
-fn page(module: &str) -> Page {
+pub fn page(module: &str) -> Page {
     let path = root().join(format!("docs/{module}.md"));
     if path.exists() { Page::read(&path) } else { Page::parse(&path, "") }
 }
 
 /// A directive's entry: below its heading, a block of code with the lines `Syntax:`, `Default:` and `Context:`.
-struct Entry {
-    name: String,
+pub struct Entry {
+    pub name: String,
     text: String,
 }
 
-fn entries(page: &Page) -> Vec<Entry> {
+pub fn entries(page: &Page) -> Vec<Entry> {
     let blocks = page.blocks("").into_iter().filter(|(_, text)| text.starts_with("Syntax:"));
     blocks.map(|(at, text)| Entry { name: page.heading_before(at).to_owned(), text }).collect()
 }
 
 /// What stands behind `field:`, on its line and on those below that begin with a blank.
-fn field(entry: &Entry, field: &str) -> Option<String> {
+pub fn field(entry: &Entry, field: &str) -> Option<String> {
     let mut lines = entry.text.lines();
     let first = lines.find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))?;
     let more = lines.take_while(|line| line.starts_with(' '));
@@ -47,7 +45,7 @@ fn variables(page: &Page) -> BTreeSet<String> {
 }
 
 /// What only one of the two has.
-fn compare(what: &str, code: &BTreeSet<String>, page: &BTreeSet<String>) -> Vec<String> {
+pub fn compare(what: &str, code: &BTreeSet<String>, page: &BTreeSet<String>) -> Vec<String> {
     let missing = code.difference(page).map(|name| format!("{what} {name} is not documented"));
     let extra = page.difference(code).map(|name| format!("there is no {what} {name}"));
     missing.chain(extra).collect()
@@ -93,47 +91,6 @@ fn every_entry_says_what_the_directive_takes_and_where_it_stands() {
                 fault(&format!("it is not allowed in {extra}"));
             }
         }
-    }
-    none(faults);
-}
-
-/// The parameters that the page gives each client: code spans `name=...` in its section.
-fn documented_parameters(page: &Page) -> BTreeMap<String, BTreeSet<String>> {
-    let mut clients = BTreeMap::new();
-    for level in [2, 3] {
-        for (heading, text) in page.sections(level) {
-            let Some((_, client)) = heading.split_once("client=") else { continue };
-            let spans = code_spans(&text);
-            let names = spans.iter().filter_map(|span| Some(span.split_once('=')?.0));
-            let names = names.filter(|name| {
-                name.bytes()
-                    .all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte.is_ascii_digit())
-            });
-            clients.insert(client.trim_matches('`').to_owned(), names.map(str::to_owned).collect());
-        }
-    }
-    clients
-}
-
-#[test]
-fn every_parameter_of_every_client_is_documented() {
-    let documented = documented_parameters(&page("memcached_hash"));
-    let mut faults = Vec::new();
-    let mut names = BTreeSet::new();
-    for (client, parameters) in clients::parameters() {
-        names.insert(client.to_owned());
-        let Some(documented) = documented.get(client) else {
-            faults.push(format!("client {client} is not documented"));
-            continue;
-        };
-        let mut code: BTreeSet<String> = parameters.iter().map(|&name| name.to_owned()).collect();
-        code.extend(["client".to_owned(), "key".to_owned()]);
-        let mut documented = documented.clone();
-        documented.extend(["client".to_owned(), "key".to_owned()]);
-        faults.extend(compare(&format!("client={client}: parameter"), &code, &documented));
-    }
-    for client in documented.keys().filter(|client| !names.contains(*client)) {
-        faults.push(format!("there is no client {client}"));
     }
     none(faults);
 }
