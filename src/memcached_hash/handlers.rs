@@ -168,7 +168,8 @@ fn with_namespace<'r>(call: Call<'r>, key: &'r [u8], state: &'r State) -> Result
     let conf = MemcachedHash::main_conf(call.request().as_ref()).ok_or(Status::NGX_ERROR)?;
     let set = state.namespace.get();
     let namespace = match (conf.namespace, &set) {
-        (Some(index), _) => call.variable(index),
+        // Without the namespace the key would be another one.
+        (Some(index), _) => call.variable(index).ok_or(Status::NGX_ERROR)?,
         (None, Some(set)) => set.as_bytes(),
         (None, None) => &[],
     };

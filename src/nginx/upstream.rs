@@ -394,11 +394,11 @@ impl<'r> Call<'r> {
         unsafe { Request::from_ngx_http_request(self.r.as_ptr()) }
     }
 
-    /// The value of a variable, computed anew if nginx would; empty if it has none.
-    pub(crate) fn variable(self, index: ngx_uint_t) -> &'r [u8] {
+    /// The value of a variable, computed anew if nginx would; empty if it has none. `None` if it cannot be computed.
+    pub(crate) fn variable(self, index: ngx_uint_t) -> Option<&'r [u8]> {
         // SAFETY: nginx gave the index for this configuration; values live as long as the request.
-        let value = unsafe { ngx_http_get_flushed_variable(self.r.as_ptr(), index).as_ref() };
-        value.filter(|value| value.not_found() == 0).map_or(&[], |value| value.as_bytes())
+        let value = unsafe { ngx_http_get_flushed_variable(self.r.as_ptr(), index).as_ref() }?;
+        Some(if value.not_found() == 0 { value.as_bytes() } else { &[] })
     }
 
     /// The key that nginx's memcached module is about to send, namespace included; `None` if the
