@@ -80,7 +80,6 @@ FAULTY(ngx_http_complex_value, ERROR)
 FAULTY(ngx_http_get_flushed_variable, NONE)
 FAULTY(ngx_http_get_indexed_variable, NONE)
 FAULTY(ngx_http_get_variable_index, ERROR)
-FAULTY(ngx_http_merge_types, ERROR)
 FAULTY(ngx_http_upstream_init_round_robin, ERROR)
 FAULTY(ngx_http_upstream_init_round_robin_peer, ERROR)
 FAULTY(ngx_list_push, NONE)
@@ -103,7 +102,6 @@ static struct {
     ENTRY(ngx_http_get_flushed_variable),
     ENTRY(ngx_http_get_indexed_variable),
     ENTRY(ngx_http_get_variable_index),
-    ENTRY(ngx_http_merge_types),
     ENTRY(ngx_http_upstream_init_round_robin),
     ENTRY(ngx_http_upstream_init_round_robin_peer),
     ENTRY(ngx_list_push),
