@@ -1,5 +1,5 @@
 //! What nginx sees of the library when it loads it, in whatever nginx is tested: one without realip,
-//! memcached, gzip, gunzip, SSI, PCRE or threads too (`make features`).
+//! memcached, gzip, gunzip, SSI, PCRE or threads too (`make features`, case B05).
 
 // Tests stop at the first thing that is not as it should be.
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::unwrap_used)]
@@ -25,7 +25,7 @@ fn built(with: &[&str], without: &[&str]) -> bool {
 }
 
 #[test]
-fn it_exports_the_three_tables_and_nothing_else() {
+fn b04_it_exports_the_three_tables_and_nothing_else() {
     let module = nginx::module().unwrap().unwrap();
     let nm = tools::require_tool("nm", "binutils");
     let output = Command::new(nm)

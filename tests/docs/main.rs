@@ -12,6 +12,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod cases;
 mod clients;
 mod code;
 mod configurations;
