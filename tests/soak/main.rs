@@ -1,5 +1,6 @@
-//! A long run of mixed requests, while nginx reloads and a memcached dies and comes back. `make soak` runs it
-//! for five minutes and a million requests; `cargo test` for a few seconds, to see that it works.
+//! A long run of mixed requests. In its first part nginx reloads and a memcached dies and comes back, again and
+//! again; in its second the same workers go on undisturbed, so that one that grows is seen. `make soak` runs it for
+//! five minutes and a million requests; `cargo test` for a few seconds, to see that it works.
 //!
 //! No request may fail. Only one for a key of the memcached that is dead may be answered by the application
 //! in its place. No process ends but the workers that a reload retires, and none grows.
@@ -17,6 +18,7 @@ mod support;
 
 mod h2;
 
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::Ipv4Addr;
 use std::sync::Mutex;
@@ -34,15 +36,33 @@ use support::ports::free_port;
 struct Plan {
     requests: u64,
     seconds: u64,
+    /// In the first so many of these, there are so many reloads and deaths of a memcached.
+    restless: u64,
     reloads: u32,
     deaths: u32,
+    /// Seconds from there until the workers that are left have met all kinds of requests.
+    warm_up: u64,
 }
 
 impl Plan {
     fn get() -> Plan {
         match std::env::var_os("SOAK") {
-            Some(_) => Plan { requests: 1_000_000, seconds: 300, reloads: 50, deaths: 10 },
-            None => Plan { requests: 20_000, seconds: 10, reloads: 3, deaths: 1 },
+            Some(_) => Plan {
+                requests: 1_000_000,
+                seconds: 300,
+                restless: 160,
+                reloads: 50,
+                deaths: 10,
+                warm_up: 20,
+            },
+            None => Plan {
+                requests: 20_000,
+                seconds: 10,
+                restless: 5,
+                reloads: 3,
+                deaths: 1,
+                warm_up: 0,
+            },
         }
     }
 }
@@ -50,13 +70,18 @@ impl Plan {
 /// Of ten minutes; the rest is for the start, the end, and a machine that has other things to do.
 const LIMIT: Duration = Duration::from_secs(560);
 
+const WORKERS: u32 = 4;
 const KEYS: u64 = 100;
 const CLIENTS: u64 = 6;
 const H2_CLIENTS: u64 = 2;
 const SLOW_CLIENTS: u64 = 2;
 const FROM_APPLICATION: &str = r#"{"from":"the application"}"#;
+/// Which worker answered, a request a line.
+const PIDS: &str = "logs/pids.log";
 /// The memcached that dies.
 const MORTAL: usize = 1;
+/// Bytes by which the heap of a worker may grow whatever the number of its requests.
+const ONCE: i64 = 32 * 1024;
 /// nginx asks a server again so long after it was found dead.
 const FAIL_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -82,13 +107,16 @@ fn start(servers: &[Memcached], h2_port: u16) -> Nginx {
         .map(|server| format!("server localhost:{} fail_timeout=1s;", server.port()))
         .collect();
     Nginx::builder()
-        .workers(4)
+        .workers(WORKERS)
+        // Kept connections change the worker now and then, so that each soon meets all kinds.
         .http(&format!(
-            "keepalive_requests 10000;
+            "keepalive_requests 1000;
+             log_format pid $pid;
              upstream cluster {{ zone z 256k; memcached_hash ketama_points=150; {lines} keepalive 32; }}"
         ))
         .server(&format!(
             r#"listen 127.0.0.1:{h2_port} http2;
+             access_log {PIDS} pid;
              set_real_ip_from 127.0.0.1;
              real_ip_header X-Forwarded-For;
              real_ip_recursive on;
@@ -479,6 +507,73 @@ fn memories(nginx: &Nginx) -> (u64, u64) {
     (memory(nginx.pid()).unwrap_or(0), workers)
 }
 
+/// A worker of the second part: what it had in memory, in KiB, and how many requests it had answered.
+#[derive(Default)]
+struct Worker {
+    memories: Vec<u64>,
+    first_request: u64,
+    last_request: u64,
+}
+
+impl Worker {
+    fn requests(&self) -> u64 {
+        self.last_request - self.first_request
+    }
+
+    /// KiB at the beginning and at the end. The least of a while counts: a worker has more while it is busy.
+    fn ends(&self) -> (u64, u64) {
+        let part = (self.memories.len() / 10).max(1);
+        let least = |memories: &[u64]| memories.iter().copied().min().unwrap_or(0);
+        (least(&self.memories[..part]), least(&self.memories[self.memories.len() - part..]))
+    }
+
+    /// Bytes that it has more.
+    fn growth(&self) -> i64 {
+        let (before, after) = self.ends();
+        (after as i64 - before as i64) * 1024
+    }
+}
+
+/// How many requests each worker has answered.
+fn answered(nginx: &Nginx) -> BTreeMap<u32, u64> {
+    let mut answered = BTreeMap::new();
+    for line in std::fs::read_to_string(nginx.prefix().join(PIDS)).unwrap().lines() {
+        // The last line may not be whole yet.
+        if let Ok(pid) = line.parse() {
+            *answered.entry(pid).or_default() += 1;
+        }
+    }
+    answered
+}
+
+/// The workers, and what becomes of them until `is_over`.
+fn watch(nginx: &Nginx, is_over: impl Fn() -> bool) -> BTreeMap<u32, Worker> {
+    let mut workers: BTreeMap<u32, Worker> = BTreeMap::new();
+    let before = answered(nginx);
+    for pid in nginx.worker_pids() {
+        let first_request = before.get(&pid).copied().unwrap_or(0);
+        workers.insert(pid, Worker { first_request, ..Worker::default() });
+    }
+    loop {
+        for (pid, worker) in &mut workers {
+            worker.memories.extend(memory(*pid));
+        }
+        if is_over() {
+            break;
+        }
+        thread::sleep(Duration::from_secs(1));
+    }
+    let after = answered(nginx);
+    for (pid, worker) in &mut workers {
+        worker.last_request = after.get(pid).copied().unwrap_or(0);
+    }
+    let pids: Vec<u32> = workers.keys().copied().collect();
+    let mut now = nginx.worker_pids();
+    now.sort_unstable();
+    assert_eq!(now, pids, "these are other workers");
+    workers
+}
+
 #[test]
 fn nothing_fails_and_nothing_grows() {
     let plan = Plan::get();
@@ -507,11 +602,11 @@ fn nothing_fails_and_nothing_grows() {
         soak.next.load(Ordering::Relaxed) >= soak.plan.requests || soak.stop.load(Ordering::Relaxed)
     };
 
-    thread::scope(|scope| {
+    let workers = thread::scope(|scope| {
         (0..CLIENTS).for_each(|_| drop(scope.spawn(|| soak.client())));
         (0..H2_CLIENTS).for_each(|_| drop(scope.spawn(|| soak.h2_client())));
         (0..SLOW_CLIENTS).for_each(|_| drop(scope.spawn(|| soak.slow_client())));
-        scope.spawn(|| {
+        let reloading = scope.spawn(|| {
             for reload in 1..=soak.plan.reloads {
                 wait_until(&soak, reload, soak.plan.reloads + 1);
                 if !is_over() {
@@ -542,9 +637,16 @@ fn nothing_fails_and_nothing_grows() {
             soak.dead_until.store(soak.now(), Ordering::SeqCst);
             soak.is_dead.store(false, Ordering::SeqCst);
         }
+        reloading.join().unwrap();
+        // Workers of before end when their last client is served.
+        while nginx.worker_pids().len() > WORKERS as usize && !is_over() {
+            thread::sleep(Duration::from_millis(50));
+        }
+        thread::sleep(Duration::from_secs(soak.plan.warm_up));
+        watch(&nginx, is_over)
     });
 
-    report(&soak, &samples.lock().unwrap(), reloads.load(Ordering::Relaxed));
+    report(&soak, &samples.lock().unwrap(), reloads.load(Ordering::Relaxed), &workers);
     let faults = soak.faults.lock().unwrap();
     assert!(
         faults.is_empty(),
@@ -557,19 +659,20 @@ fn nothing_fails_and_nothing_grows() {
     for (count, what) in Count::ALL {
         assert!(soak.count(count) > 0 || matches!(count, Count::AskedAgain), "none {what}");
     }
-    is_flat(&samples.lock().unwrap());
+    is_flat(&soak.plan, &samples.lock().unwrap());
+    do_not_grow(&workers);
     nginx.check();
 }
 
-/// Waits for the time of `part` of `parts` equal parts of the run.
+/// Waits for the time of `part` of `parts` equal parts of the restless part of the run.
 fn wait_until(soak: &Soak, part: u32, parts: u32) {
-    let at = Duration::from_secs(soak.plan.seconds) * part / parts;
+    let at = Duration::from_secs(soak.plan.restless) * part / parts;
     while soak.start.elapsed() < at && !soak.stop.load(Ordering::Relaxed) {
         thread::sleep(Duration::from_millis(50));
     }
 }
 
-fn report(soak: &Soak, samples: &[(u64, u64, u64)], reloads: u32) {
+fn report(soak: &Soak, samples: &[(u64, u64, u64)], reloads: u32, workers: &BTreeMap<u32, Worker>) {
     let seconds = soak.start.elapsed().as_secs_f64();
     let requests = soak.next.load(Ordering::Relaxed).min(soak.plan.requests);
     println!(
@@ -585,21 +688,49 @@ fn report(soak: &Soak, samples: &[(u64, u64, u64)], reloads: u32) {
     {
         println!("{second:9} {master:9} {worker:9}");
     }
+    let seconds = workers.values().map(|worker| worker.memories.len()).max().unwrap_or(0);
+    println!(
+        "   worker  requests    before     after   (KiB), in the last {seconds} s without a reload"
+    );
+    for (pid, worker) in workers {
+        let (before, after) = worker.ends();
+        let each = worker.growth() as f64 * 100_000.0 / worker.requests().max(1) as f64;
+        let requests = worker.requests();
+        println!("{pid:9} {requests:9} {before:9} {after:9}   {each:.0} bytes in 100,000 requests");
+    }
 }
 
-/// Whether no process grew after the first minute. The highest of a stretch of samples counts, as a worker
-/// has more while it is busy, and while two generations of them are there.
-fn is_flat(samples: &[(u64, u64, u64)]) {
-    let warm: Vec<_> = samples.iter().filter(|(second, _, _)| *second >= 60).collect();
+/// Whether no process grew by the reloads, after the first minute. The highest of a stretch of samples counts, as
+/// a worker has more while it is busy, and while two generations of them are there.
+fn is_flat(plan: &Plan, samples: &[(u64, u64, u64)]) {
+    let warm: Vec<_> =
+        samples.iter().filter(|(second, _, _)| (60..plan.restless).contains(second)).collect();
     if warm.len() < 60 {
         return;
     }
     let highest = |part: &[&(u64, u64, u64)]| {
         (part.iter().map(|s| s.1).max().unwrap(), part.iter().map(|s| s.2).max().unwrap())
     };
-    let third = warm.len() / 3;
-    let (first, last) = (highest(&warm[..third]), highest(&warm[warm.len() - third..]));
+    let half = warm.len() / 2;
+    let (first, last) = (highest(&warm[..half]), highest(&warm[half..]));
     let grew = |before: u64, after: u64| after > before + before / 20 + 256;
     assert!(!grew(first.0, last.0), "the master grew from {} to {} KiB", first.0, last.0);
     assert!(!grew(first.1, last.1), "the workers grew from {} to {} KiB", first.1, last.1);
+}
+
+/// Whether no worker of the second part grew by more than a byte a request and what its heap may grow by once. The
+/// least that malloc can lose is 32 bytes; a tenth of the requests or more are of each kind.
+fn do_not_grow(workers: &BTreeMap<u32, Worker>) {
+    assert_eq!(workers.len(), WORKERS as usize);
+    let requests: u64 = workers.values().map(Worker::requests).sum();
+    assert!(requests > 0, "no worker answered anything");
+    // What a few requests take is what each worker takes once.
+    if requests < 100_000 {
+        return;
+    }
+    for (pid, worker) in workers {
+        let (before, after) = worker.ends();
+        let limit = worker.requests() as i64 + ONCE;
+        assert!(worker.growth() < limit, "worker {pid} grew from {before} to {after} KiB");
+    }
 }
