@@ -12,7 +12,7 @@ use crate::support::http;
 use crate::support::memcached::Memcached;
 use crate::support::nginx::{Builder, Nginx, slowness, version};
 use crate::support::process::wait_until;
-use crate::support::tcp_server::{RequestEnd, Step, TcpServer, send};
+use crate::support::tcp_server::{RequestEnd, Step, TcpServer, delay_ms, send};
 
 const KETAMA: &str = "ketama_points=150";
 
@@ -557,32 +557,73 @@ fn reloads_under_load() {
     }
 }
 
+/// 300 reloads with `SOAK`, which take a minute or more.
 #[test]
 fn b13_reloads_do_not_cost_the_master_memory() {
-    let servers = lines(
-        &keys(20).iter().map(|key| format!("127.0.0.1:{}", 1000 + key.len())).collect::<Vec<_>>(),
-        "",
-    );
+    let reloads = if std::env::var_os("SOAK").is_some() { 300 } else { 15 };
+    let servers: Vec<_> = (1..=20).map(|number| format!("127.0.0.1:{number}")).collect();
+    let servers = lines(&servers, "");
     let upstreams: String = (0..50)
         .map(|number| {
             format!("upstream m{number} {{ memcached_hash ketama_points=160; {servers} }}\n")
         })
         .collect();
-    let nginx = Nginx::builder().http(&upstreams).start();
+    let slow = TcpServer::builder()
+        .until(RequestEnd::Line)
+        .reply(vec![delay_ms(300), send("VALUE /slow 0 4\r\nslow\r\nEND\r\n"), Step::Close])
+        .start();
+    let fast = Memcached::start();
+    fast.set("/fast", 0, "fast");
+    let upstream = |name: &str, port: u16| {
+        format!(
+            "upstream {name} {{ memcached_hash ketama_points=160; server 127.0.0.1:{port}; }}\n"
+        )
+    };
+    let location = |name: &str| {
+        format!("location /{name} {{ set $memcached_key $uri; memcached_pass {name}; }}\n")
+    };
+    let nginx = Nginx::builder()
+        .workers(2)
+        .http(&upstreams)
+        .http(&(upstream("slow", slow.port()) + &upstream("fast", fast.port())))
+        .server(&(location("slow") + &location("fast")))
+        .root_location(false)
+        .start();
+
+    let master = nginx.pid();
     // Pages, the second number of statm.
-    let pid = nginx.worker_pids();
-    let master = std::fs::read_to_string(format!("/proc/{}/stat", pid[0])).unwrap();
-    let master = master.rsplit_once(')').unwrap().1.split_whitespace().nth(1).unwrap().to_owned();
     let resident = || -> usize {
         let statm = std::fs::read_to_string(format!("/proc/{master}/statm")).unwrap();
         statm.split_whitespace().nth(1).unwrap().parse().unwrap()
     };
-    let reload = |times: usize| (0..times).for_each(|_| nginx.reload());
-    reload(5);
-    let before = resident();
-    reload(15);
+    let ending = AtomicBool::new(false);
+    let answers = [AtomicUsize::new(0), AtomicUsize::new(0)];
+    let (before, after) = thread::scope(|scope| {
+        // Slow requests are always outstanding, so that each reload leaves some to the workers of before.
+        for (name, clients, answers) in [("slow", 6, &answers[0]), ("fast", 2, &answers[1])] {
+            for _ in 0..clients {
+                let (nginx, ending) = (&nginx, &ending);
+                scope.spawn(move || {
+                    while !ending.load(Ordering::SeqCst) {
+                        let answer = http::get(nginx.port(), &format!("/{name}"));
+                        assert_eq!((answer.status, &*answer.text()), (200, name));
+                        answers.fetch_add(1, Ordering::SeqCst);
+                    }
+                });
+            }
+        }
+        let reload = |times: usize| (0..times).for_each(|_| nginx.reload());
+        reload(5);
+        let before = resident();
+        reload(reloads);
+        let after = resident();
+        ending.store(true, Ordering::SeqCst);
+        (before, after)
+    });
+    let [slow, fast] = answers.map(AtomicUsize::into_inner);
+    println!("{reloads} reloads: {before} pages became {after}; {slow} slow requests, {fast} fast");
+    assert!(slow > 0 && fast > 0);
     // Each configuration has points for 1.3 MB, 312 pages; kept, they would be 4,700 pages more.
-    let after = resident();
     assert!(after < before + 600, "{before} pages became {after}");
     nginx.check();
 }
