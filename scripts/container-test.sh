@@ -27,7 +27,10 @@ pids=()
 leave() {
     [[ ${#pids[@]} -eq 0 ]] || kill "${pids[@]}" 2>/dev/null || true
     wait
+    buildah umount --all >/dev/null 2>&1 || true
     buildah rm --all >/dev/null 2>&1 || true
+    # Or `make clean` could not remove it.
+    ! mountpoint --quiet "$work/storage/overlay" || umount "$work/storage/overlay"
 }
 trap leave EXIT
 trap 'exit 1' INT TERM
