@@ -3,7 +3,7 @@
 use core::ptr::NonNull;
 
 use ngx::core::Status;
-use ngx::ffi::{ngx_chain_t, ngx_http_request_t, ngx_int_t, ngx_variable_value_t};
+use ngx::ffi::{NGX_LOG_ERR, ngx_chain_t, ngx_http_request_t, ngx_int_t, ngx_variable_value_t};
 use ngx::http::{HttpModule, Request};
 
 use super::conf::{Invalid, LocConf};
@@ -114,7 +114,8 @@ pub(crate) unsafe extern "C" fn header_filter_before_gzip(r: *mut ngx_http_reque
     // SAFETY: nginx passes a request.
     let request = unsafe { Request::from_ngx_http_request(r) };
     // SAFETY: the context lives as long as the request.
-    if wrapping_of(request).is_some_and(|wrapping| unsafe { wrapping.as_ref() }.is_whole()) {
+    let is_whole = |wrapping: NonNull<Wrapping>| unsafe { wrapping.as_ref() }.is_whole();
+    if request.is_main() && wrapping_of(request).is_some_and(is_whole) {
         set_output_type(request);
     }
     // SAFETY: `r` is what nginx passed.
@@ -163,8 +164,9 @@ fn header(
 
 /// Whether the body has a content coding that is still to be undone.
 fn is_coded(request: &Request) -> bool {
-    let coding = request.content_encoding();
-    !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity")
+    request
+        .content_encodings()
+        .any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity"))
 }
 
 fn wrap(request: &mut Request, conf: &LocConf, callback: &[u8]) -> Then {
@@ -206,20 +208,29 @@ fn wrap(request: &mut Request, conf: &LocConf, callback: &[u8]) -> Then {
     }
 }
 
-/// A subrequest's answer becomes a part of the document, so it is escaped where the document is.
+/// A subrequest's answer becomes a part of the document, so it is escaped where the document is. What is a slice of
+/// the document itself is counted, too.
 fn fragment(request: &mut Request, main: NonNull<Wrapping>) -> Then {
     // SAFETY: the context lives as long as the main request.
-    let main = unsafe { main.as_ref() };
-    let escapes = main.is_whole() && main.escapes();
-    if request.is_main() || !escapes || is_coded(request) || request.is_head() {
+    let whole = unsafe { main.as_ref() };
+    if request.is_main() || !whole.is_whole() || is_coded(request) || request.is_head() {
         return Then::PassOn;
     }
-    let Some(wrapping) = Wrapping::fragment(&request.pool()) else {
-        return Then::Return(Status::NGX_ERROR);
+    let wrapping = if request.continues_main() && !whole.is_header_held() {
+        Some(main)
+    } else if whole.escapes() {
+        Wrapping::fragment(&request.pool())
+    } else {
+        return Then::PassOn;
     };
-    set_wrapping(request, Some(wrapping));
-    request.need_in_memory();
-    request.set_content_length(None);
+    if wrapping.is_none() {
+        return Then::Return(Status::NGX_ERROR);
+    }
+    set_wrapping(request, wrapping);
+    if whole.escapes() {
+        request.need_in_memory();
+        request.set_content_length(None);
+    }
     Then::PassOn
 }
 
@@ -230,6 +241,7 @@ fn refuse(request: &mut Request, status: u16) -> Then {
         return Then::Return(Status::NGX_ERROR);
     };
     request.discard_response();
+    request.forbid_caching();
     set_wrapping(request, Some(wrapping));
     Then::Return(Status(status as ngx_int_t))
 }
@@ -237,8 +249,13 @@ fn refuse(request: &mut Request, status: u16) -> Then {
 fn set_output_type(request: &mut Request) {
     let Some(conf) = LocConf::of(request) else { return };
     let Some(output) = conf.output_type() else { return };
-    // A charset that nginx knows of is put behind the new type by itself.
-    if request.charset().is_empty() && conf.types().have_parameters() {
+    // A charset that nginx knows of is put behind the new type by itself. One in the type's text is behind what is
+    // compared with the list, or in an entry of the list.
+    let is_in_text = || {
+        conf.types().have_parameters()
+            || request.bare_content_type().len() < request.content_type().len()
+    };
+    if request.charset().is_empty() && is_in_text() {
         if let Some(charset) = content_type::charset(request.content_type()).map(NonNull::from) {
             // SAFETY: it is a part of the type that the answer had.
             unsafe { request.set_charset(charset) };
@@ -288,6 +305,11 @@ unsafe fn body(
     let mut out = Chain::new(request.pool());
     // SAFETY: `chain` is what nginx passed.
     for buffer in unsafe { buffers(chain) } {
+        if wrapping.is_cut_by(&buffer) {
+            // A script that was cut must not run.
+            tell_cut(request);
+            return Status::NGX_ERROR.into();
+        }
         if wrapping.add(buffer, &mut out).is_none() {
             return Status::NGX_ERROR.into();
         }
@@ -325,6 +347,15 @@ unsafe fn body(
     // SAFETY: the context lives as long as the request.
     unsafe { place.as_mut() }.update(out);
     status
+}
+
+#[cold]
+fn tell_cut(request: &Request) {
+    ngx::ngx_log_error!(
+        NGX_LOG_ERR,
+        request.log(),
+        "the answer that \"jsonp_callback\" wraps has not as many bytes as its Content-Length says"
+    );
 }
 
 /// `$jsonp_callback`: the callback that the request asks for, if it is valid.

@@ -1,15 +1,19 @@
 //! The state of an answer that is being wrapped, and what becomes of its body.
 
+use core::mem;
 use core::ptr::NonNull;
 
 use ngx::core::Pool;
 use ngx::http::HttpModule;
 
 use super::logic::around::{SUFFIX_LEN, around};
-use super::logic::separators::{Part, Separators};
+use super::logic::separators::{self, Part, Separators, TEXTS};
 use super::module::JsonpCallback;
 use crate::nginx::chain::{Buffer, Chain, OwnBuffers, TextBuffer};
 use crate::nginx::pool::PoolExt;
+
+/// Up to so many bytes between two separators are copied: a buffer of their own would take more.
+const COPIED: usize = 64;
 
 /// What is remembered of a request whose answer the module has to do with.
 #[derive(Clone, Copy)]
@@ -29,6 +33,8 @@ pub(crate) struct Wrapping {
     prefix: TextBuffer,
     suffix: TextBuffer,
     own: OwnBuffers,
+    /// What a buffer may be made to stand for.
+    texts: [u8; TEXTS.len()],
 }
 
 /// What the request's answer is.
@@ -99,6 +105,7 @@ impl Wrapping {
             prefix: TextBuffer::EMPTY,
             suffix: TextBuffer::EMPTY,
             own: OwnBuffers::new(JsonpCallback::module()),
+            texts: *TEXTS,
         }
     }
 
@@ -151,6 +158,13 @@ impl Wrapping {
         self.stage == Stage::After
     }
 
+    /// Whether the body ends with this buffer although it is shorter than it was said to be, or longer.
+    pub(crate) fn is_cut_by(&self, buffer: &Buffer<'_>) -> bool {
+        buffer.is_last()
+            && !self.is_over()
+            && self.len.is_some_and(|len| len != self.taken.saturating_add(buffer.len()))
+    }
+
     /// Takes back what has been sent of `passed`, and of what was passed on before, to use it again.
     pub(crate) fn update(&mut self, passed: Chain) {
         if !self.is_over() {
@@ -196,7 +210,8 @@ impl Wrapping {
             self.taken = self.taken.saturating_add(len);
         }
         let complete = buffer.is_last() || len > 0 && self.len == Some(self.taken);
-        if complete || buffer.is_last_of_request() {
+        // What a whole answer has is not over with what its main request has of it: the rest may be in slices.
+        if complete || self.role != Role::Whole && buffer.is_last_of_request() {
             self.held_back(out)?;
         }
         if complete {
@@ -247,9 +262,8 @@ impl Wrapping {
     }
 
     fn text(&mut self, text: &[u8], out: &mut Chain) -> Option<()> {
-        out.push(self.own.text(out, text)?)?;
         self.passed = self.passed.saturating_add(text.len() as u64);
-        Some(())
+        self.own.push_text(out, text)
     }
 
     /// A buffer's `len` bytes.
@@ -269,24 +283,44 @@ impl Wrapping {
     }
 
     /// The bytes of a buffer that are not to be left as they are.
+    ///
+    /// The buffer itself goes on last, and never without bytes: until they are sent it is not filled again. What has
+    /// become of it is with a client then, and it is not read faster than the client reads.
     fn escape(&mut self, mut buffer: Buffer<'_>, bytes: &[u8], out: &mut Chain) -> Option<()> {
         let mut separators = self.separators?;
-        // The last part that the buffer itself is to hold: it counts as sent once it is.
-        let mut last = None;
-        for part in separators.scan(bytes) {
-            match part {
-                Part::Piece(range) => {
+        let mut parts = separators.scan(bytes);
+        let Some(mut part) = parts.next() else {
+            // All of it is held back.
+            buffer.narrow(bytes.len()..bytes.len());
+            self.separators = Some(separators);
+            return Some(());
+        };
+        for next in parts.by_ref() {
+            match mem::replace(&mut part, next) {
+                Part::Piece(range) if range.len() > COPIED => {
                     self.passed = self.passed.saturating_add(range.len() as u64);
-                    let link = out.push(buffer)?;
-                    if let Some((mut link, range)) = last.replace((link, range)) {
-                        link.set(self.own.part(out, buffer, range)?);
-                    }
+                    out.push(self.own.part(out, buffer, range)?)?;
                 }
+                Part::Piece(range) => self.text(bytes.get(range)?, out)?,
                 Part::Text(text) => self.text(text, out)?,
             }
         }
         self.separators = Some(separators);
-        buffer.narrow(last.map_or(bytes.len()..bytes.len(), |(_, range)| range));
+        let len = match part {
+            Part::Piece(range) => {
+                let len = range.len();
+                buffer.narrow(range);
+                len
+            }
+            Part::Text(text) => {
+                let place = self.texts.get_mut(separators::place_of(text))?;
+                // SAFETY: it is in the request's pool.
+                unsafe { buffer.stand_for(place) };
+                text.len()
+            }
+        };
+        self.passed = self.passed.saturating_add(len as u64);
+        out.push(buffer)?;
         Some(())
     }
 }

@@ -93,8 +93,11 @@ impl Buffer<'_> {
         self.is_signal() && !self.is_in_memory() && self.get().in_file() == 0
     }
 
-    /// Lets `to`, which comes after it, tell what this one tells.
+    /// Lets `to`, which comes after it or is the same, tell what this one tells.
     pub(crate) fn signal_by(&mut self, mut to: Buffer<'_>) {
+        if self.buf == to.buf {
+            return;
+        }
         let from = self.get_mut();
         let to = to.get_mut();
         to.set_flush(from.flush() | to.flush());
@@ -119,6 +122,18 @@ impl Buffer<'_> {
             buf.pos = buf.pos.add(range.start);
         }
         // The bytes in the file are no longer those in memory.
+        buf.set_in_file(0);
+    }
+
+    /// Holds other bytes in place of its own, until they are sent: then it is, for whoever filled it.
+    ///
+    /// # Safety
+    ///
+    /// The text may be written to, and lives as long as the buffer.
+    pub(crate) unsafe fn stand_for(&mut self, text: &mut [u8]) {
+        let Range { start, end } = text.as_mut_ptr_range();
+        let buf = self.get_mut();
+        (buf.pos, buf.last) = (start, end);
         buf.set_in_file(0);
     }
 }
@@ -178,12 +193,6 @@ pub(crate) struct Chain {
 pub(crate) struct Link(NonNull<ngx_chain_t>);
 
 impl Link {
-    /// Puts another buffer in this place.
-    pub(crate) fn set(&mut self, buffer: Buffer<'_>) {
-        // SAFETY: the link is part of a chain being put together.
-        unsafe { self.0.as_mut() }.buf = buffer.buf.as_ptr();
-    }
-
     /// The buffer.
     pub(crate) fn buffer<'a>(&self) -> Option<Buffer<'a>> {
         // SAFETY: as above, and `push` put a valid buffer there.
@@ -277,8 +286,8 @@ pub(crate) struct OwnBuffers {
     busy: *mut ngx_chain_t,
 }
 
-/// The longest text of [`OwnBuffers::text`], in bytes.
-const TEXT: usize = 8;
+/// The room of a buffer for [`OwnBuffers::text`], in bytes: about as much as the buffer itself takes.
+const TEXT: usize = 128;
 
 impl OwnBuffers {
     /// For the filter of this module.
@@ -308,26 +317,51 @@ impl OwnBuffers {
         Some(part)
     }
 
-    /// For `chain`: a copy of a short text. `None`: no memory, or the text is too long.
-    pub(crate) fn text<'a>(&mut self, chain: &Chain, text: &[u8]) -> Option<Buffer<'a>> {
-        let mut copy = self.take(&chain.pool)?;
-        let buf = copy.get_mut();
+    /// Adds a copy of a text to `chain`, in as few buffers as it takes. `None`: no memory.
+    pub(crate) fn push_text(&mut self, chain: &mut Chain, text: &[u8]) -> Option<()> {
+        let mut left = text;
+        while !left.is_empty() {
+            let mut buffer = match chain.last().and_then(|link| link.buffer()) {
+                Some(last) if self.room_behind(&last) > 0 => last,
+                _ => {
+                    let empty = self.text_buffer(&chain.pool)?;
+                    chain.push(empty)?;
+                    empty
+                }
+            };
+            let (now, later) = left.split_at(left.len().min(self.room_behind(&buffer)));
+            let buf = buffer.get_mut();
+            // SAFETY: there is room for so many bytes behind those that it has.
+            unsafe {
+                ptr::copy_nonoverlapping(now.as_ptr(), buf.last, now.len());
+                buf.last = buf.last.add(now.len());
+            }
+            left = later;
+        }
+        Some(())
+    }
+
+    /// How many bytes can be added to a buffer, if it is one of [`OwnBuffers::text_buffer`].
+    fn room_behind(&self, buffer: &Buffer<'_>) -> usize {
+        let buf = buffer.get();
+        if buf.tag != self.tag || buf.pos != buf.start || buf.start.is_null() {
+            return 0;
+        }
+        (buf.end as usize).saturating_sub(buf.last as usize)
+    }
+
+    /// A buffer with room for a text, of which it has none yet.
+    fn text_buffer<'a>(&mut self, pool: &Pool) -> Option<Buffer<'a>> {
+        let mut buffer = self.take(pool)?;
+        let buf = buffer.get_mut();
         if buf.start.is_null() {
-            buf.start = chain.pool.bytes(TEXT)?.as_ptr();
+            buf.start = pool.bytes(TEXT)?.as_ptr();
             // SAFETY: that is what was allocated.
             buf.end = unsafe { buf.start.add(TEXT) };
         }
-        if text.len() > TEXT {
-            return None;
-        }
         buf.set_temporary(1);
-        // SAFETY: there is room for `TEXT` bytes.
-        unsafe {
-            ptr::copy_nonoverlapping(text.as_ptr(), buf.start, text.len());
-            buf.pos = buf.start;
-            buf.last = buf.start.add(text.len());
-        }
-        Some(copy)
+        (buf.pos, buf.last) = (buf.start, buf.start);
+        Some(buffer)
     }
 
     /// For `chain`: a buffer without bytes, for what [`Buffer::signal_by`] is to put on it. It is not used again: nothing

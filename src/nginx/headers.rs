@@ -1,8 +1,8 @@
 //! The lines of a request's header.
 
-use core::slice;
+use core::{iter, slice};
 
-use ngx::ffi::{ngx_hash_key, ngx_list_part_t, ngx_str_t, ngx_table_elt_t, ngx_uint_t};
+use ngx::ffi::{ngx_hash_key, ngx_list_part_t, ngx_list_t, ngx_str_t, ngx_table_elt_t, ngx_uint_t};
 use ngx::http::Request;
 
 use super::module::ngx_str;
@@ -69,20 +69,16 @@ pub(crate) fn lines<'a>(
 
 /// The values of the lines with this name.
 fn values<'a>(request: &'a Request, name: &'a HeaderName) -> impl Iterator<Item = ngx_str_t> + 'a {
-    let mut part = &request.as_ref().headers_in.headers.part;
+    let lines = lines_of(&request.as_ref().headers_in.headers);
+    lines.filter(|line| name.names(line)).map(|line| line.value)
+}
+
+/// The lines of a header, of a request or of a response.
+pub(crate) fn lines_of(headers: &ngx_list_t) -> impl Iterator<Item = &ngx_table_elt_t> {
+    // SAFETY: parts of a list are linked, and the last one's `next` is null.
+    let parts = iter::successors(Some(&headers.part), |part| unsafe { part.next.as_ref() });
     // SAFETY: the list of headers holds `ngx_table_elt_t`.
-    let mut lines = unsafe { elements::<ngx_table_elt_t>(part) }.iter();
-    core::iter::from_fn(move || {
-        loop {
-            if let Some(line) = lines.find(|line| name.names(line)) {
-                return Some(line.value);
-            }
-            // SAFETY: parts of a list are linked, and the last one's `next` is null.
-            part = unsafe { part.next.as_ref() }?;
-            // SAFETY: as above.
-            lines = unsafe { elements(part) }.iter();
-        }
-    })
+    parts.flat_map(|part| unsafe { elements(part) })
 }
 
 /// # Safety

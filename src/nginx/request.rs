@@ -24,6 +24,10 @@ pub(crate) trait RequestExt {
     /// The main request, which is the request itself if it is no subrequest.
     fn main(&self) -> &Request;
 
+    /// Whether this subrequest's answer goes on where that of the main request ended, as nginx's slice filter makes
+    /// it: a copy of the main request (`NGX_HTTP_SUBREQUEST_CLONE`), with the very same URI.
+    fn continues_main(&self) -> bool;
+
     /// As [`RequestExt::context`], of the main request, which is the request itself if it is no subrequest.
     ///
     /// # Safety
@@ -67,6 +71,10 @@ impl RequestExt for Request {
                 cleanup.next.as_ref()
             })
         }
+    }
+
+    fn continues_main(&self) -> bool {
+        !self.is_main() && self.as_ref().uri.data == self.main().as_ref().uri.data
     }
 
     fn main(&self) -> &Request {

@@ -9,6 +9,7 @@ use ngx::ffi::{
 };
 use ngx::http::Request;
 
+use super::headers::lines_of;
 use super::module::{self, ngx_str};
 use super::request::RequestExt;
 use super::shim;
@@ -64,8 +65,11 @@ pub(crate) trait ResponseExt {
     /// the rest to the range filter.
     fn begins_with_range(&self) -> bool;
 
-    /// The value of Content-Encoding, empty if there is none.
+    /// The value of Content-Encoding that nginx's filters look at, empty if there is none.
     fn content_encoding(&self) -> &[u8];
+
+    /// The values of all lines called Content-Encoding that the client would get.
+    fn content_encodings(&self) -> impl Iterator<Item = &[u8]>;
 
     /// Takes Last-Modified and Accept-Ranges away, and makes ETag weak, as nginx's filters do that change a
     /// body. No part of the body is then asked for.
@@ -94,6 +98,9 @@ pub(crate) trait ResponseExt {
 
     /// Whether an upstream was to answer, and no more will come from it.
     fn is_upstream_over(&self) -> bool;
+
+    /// Keeps the status with which the request ends out of the cache, which takes 502 and 504 for the upstream's.
+    fn forbid_caching(&mut self);
 
     /// Forgets the response that was to be sent, so that the filter can answer with an error of its own, by
     /// returning its status: the header, and that gunzip was to decode the body, which would be the error's.
@@ -179,6 +186,12 @@ impl ResponseExt for Request {
         header.map_or(&[], |header| header.value.as_bytes())
     }
 
+    fn content_encodings(&self) -> impl Iterator<Item = &[u8]> {
+        lines_of(&self.as_ref().headers_out.headers)
+            .filter(|line| line.hash != 0 && is_called(line, b"Content-Encoding"))
+            .map(|line| line.value.as_bytes())
+    }
+
     fn forget_exact_bytes(&mut self) {
         let r = self.as_mut();
         // ngx_http_clear_last_modified
@@ -207,7 +220,7 @@ impl ResponseExt for Request {
             for at in 0..of.nelts {
                 // SAFETY: as above.
                 let header = unsafe { &mut *of.elts.cast::<ngx_table_elt_t>().add(at) };
-                if header.hash != 0 && header.key.as_bytes().eq_ignore_ascii_case(name.as_bytes()) {
+                if header.hash != 0 && is_called(header, name.as_bytes()) {
                     header.value = ngx_str(value);
                     return Some(());
                 }
@@ -259,6 +272,11 @@ impl ResponseExt for Request {
             .is_some_and(|upstream| upstream.cleanup.is_null())
     }
 
+    fn forbid_caching(&mut self) {
+        // SAFETY: the request is live.
+        unsafe { shim::cachefront_request_forbid_caching(self.as_mut()) };
+    }
+
     fn discard_response(&mut self) {
         // SAFETY: the request is live, and belongs to the running cycle. Without a context, gunzip passes on what it
         // is given.
@@ -269,6 +287,10 @@ impl ResponseExt for Request {
             }
         }
     }
+}
+
+fn is_called(header: &ngx_table_elt_t, name: &[u8]) -> bool {
+    header.key.as_bytes().eq_ignore_ascii_case(name)
 }
 
 /// Takes a header away that the response may have.

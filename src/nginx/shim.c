@@ -48,6 +48,15 @@ cachefront_request_forbid_ranges(ngx_http_request_t *r)
 }
 
 
+void
+cachefront_request_forbid_caching(ngx_http_request_t *r)
+{
+    if (r->upstream) {
+        r->upstream->cacheable = 0;
+    }
+}
+
+
 ngx_uint_t
 cachefront_request_is_redirected(const ngx_http_request_t *r)
 {

@@ -24,6 +24,7 @@ ngx_uint_t cachefront_request_begins_with_range(const ngx_http_request_t *r);
 ngx_uint_t cachefront_request_needs_temporary(const ngx_http_request_t *r);
 void cachefront_request_need_in_memory(ngx_http_request_t *r);
 void cachefront_request_forbid_ranges(ngx_http_request_t *r);
+void cachefront_request_forbid_caching(ngx_http_request_t *r);
 
 /* Whether contexts of modules may have been cleared since it began. */
 ngx_uint_t cachefront_request_is_redirected(const ngx_http_request_t *r);

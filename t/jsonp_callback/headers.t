@@ -134,3 +134,23 @@ Range: bytes=0-2
 ["cb(1);", "cb(1);"]
 --- response_headers eval
 ['ETag: W/"one"', 'ETag: W/"one"']
+
+
+
+=== TEST 8: a content coding that add_header tells of, or one of two lines
+--- config
+    location /coded { jsonp_callback callback; default_type application/json; add_header content-encoding gzip; return 200 1; }
+    location /plain { jsonp_callback callback; default_type application/json; add_header Content-Encoding identity; return 200 1; }
+    location /backend {
+        default_type application/json;
+        add_header   Content-Encoding gzip;
+        add_header   Content-Encoding identity;
+        return       200 1;
+    }
+    location /two { jsonp_callback callback; proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/backend; }
+--- request eval
+["GET /coded?callback=cb", "GET /plain?callback=cb", "GET /two?callback=cb"]
+--- response_body eval
+["1", "cb(1);", "1"]
+--- response_headers eval
+["Content-Type: application/json", "Content-Type: text/javascript", "Content-Type: application/json"]

@@ -297,3 +297,27 @@ qq{
 ["GET /args?callback=cb", "GET /unset?callback=cb", "GET /rewritten?callback=cb", "GET /dropped?callback=cb", "GET /tried?callback=cb"]
 --- response_body eval
 ["set(1);", "1", "rewritten(1);", "1", "cb(1);"]
+
+
+
+=== TEST 14: refused with what nginx takes for an error of the upstream: not kept for the next
+--- http_config
+    proxy_cache_path cache keys_zone=z:1m;
+--- config eval
+$::Backend . q{
+    jsonp_callback    callback;
+    proxy_cache       z;
+    proxy_cache_key   $uri;
+    proxy_cache_valid any 1h;
+    location /502/ { jsonp_callback_invalid 502; proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/backend/; }
+    location /504/ { jsonp_callback_invalid 504; proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/backend/; }
+}
+--- user_files
+>>> a.json
+1
+--- request eval
+["GET /502/a.json?callback=!", "GET /502/a.json?callback=cb", "GET /502/a.json", "GET /504/a.json?callback=!", "GET /504/a.json?callback=cb"]
+--- error_code eval
+[502, 200, 200, 504, 200]
+--- no_error_log
+[alert]

@@ -188,3 +188,33 @@ fn f13_a_client_that_is_slow() {
     }
     nginx.check();
 }
+
+/// All of a buffer becomes something else, and nginx is not to read the next one for a client that does not read.
+#[test]
+fn nothing_but_separators_for_a_client_that_does_not_read() {
+    let times = 4_000_000 / 1024 * 1024;
+    let nginx = builder().start();
+    write_file(&nginx.prefix().join("html/dense"), SEPARATOR, times);
+    let worker = nginx.worker_pids()[0];
+    for source in SOURCES {
+        let before = memory(worker);
+        let mut stream = connect(Ipv4Addr::LOCALHOST.into(), nginx.port(), None).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20) * slowness())).unwrap();
+        stream
+            .write_all(format!("GET /{source}/dense?callback=cb HTTP/1.0\r\n\r\n").as_bytes())
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(1500));
+        let after = memory(worker);
+        if slowness() == 1 {
+            assert!(after <= before + GROWTH, "{source}: from {before} kB to {after} kB");
+        }
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        let head = find(&bytes, b"\r\n\r\n").unwrap() + 4;
+        let unit = if source == "raw" { SEPARATOR } else { ESCAPED };
+        let body = &bytes[head..];
+        assert_eq!(body.len(), times * unit.len() + 5, "{source}");
+        assert!(body[3..body.len() - 2].chunks(unit.len()).all(|chunk| chunk == unit), "{source}");
+    }
+    nginx.check();
+}

@@ -18,6 +18,7 @@ mod connections;
 mod http2;
 mod large;
 mod lengths;
+mod lua;
 mod proxy;
-mod refused;
+mod slices;
 mod streaming;

@@ -11,8 +11,18 @@ use memchr::memchr;
 const LINE_SEPARATOR: &[u8] = b"\\u2028";
 const PARAGRAPH_SEPARATOR: &[u8] = b"\\u2029";
 
-/// The longest [`Part::Text`], in bytes.
-pub const MAX_TEXT: usize = LINE_SEPARATOR.len();
+/// All that a [`Part::Text`] may be, one behind the other.
+pub const TEXTS: &[u8; 14] = b"\\u2028\\u2029\xE2\x80";
+
+/// Where in [`TEXTS`] the text of a [`Part::Text`] is.
+pub fn place_of(text: &[u8]) -> Range<usize> {
+    let start = match text {
+        LINE_SEPARATOR => 0,
+        PARAGRAPH_SEPARATOR => LINE_SEPARATOR.len(),
+        _ => LINE_SEPARATOR.len().saturating_add(PARAGRAPH_SEPARATOR.len()),
+    };
+    start..start.saturating_add(text.len())
+}
 
 /// A part of what a piece of body becomes.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -205,7 +215,8 @@ mod tests {
                         out.extend(&piece[range]);
                     }
                     Part::Text(text) => {
-                        assert!(!text.is_empty() && text.len() <= MAX_TEXT);
+                        assert!(!text.is_empty());
+                        assert_eq!(TEXTS.get(place_of(text)), Some(text));
                         out.extend(text);
                     }
                 }
