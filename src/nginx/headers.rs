@@ -75,10 +75,20 @@ fn values<'a>(request: &'a Request, name: &'a HeaderName) -> impl Iterator<Item 
 
 /// The lines of a header, of a request or of a response.
 pub(crate) fn lines_of(headers: &ngx_list_t) -> impl Iterator<Item = &ngx_table_elt_t> {
-    // SAFETY: parts of a list are linked, and the last one's `next` is null.
-    let parts = iter::successors(Some(&headers.part), |part| unsafe { part.next.as_ref() });
+    let mut part = &headers.part;
     // SAFETY: the list of headers holds `ngx_table_elt_t`.
-    parts.flat_map(|part| unsafe { elements(part) })
+    let mut lines = unsafe { elements(part) }.iter();
+    iter::from_fn(move || {
+        loop {
+            if let Some(line) = lines.next() {
+                return Some(line);
+            }
+            // SAFETY: parts of a list are linked, and the last one's `next` is null.
+            part = unsafe { part.next.as_ref() }?;
+            // SAFETY: as above.
+            lines = unsafe { elements(part) }.iter();
+        }
+    })
 }
 
 /// # Safety

@@ -18,9 +18,10 @@ pub fn value<'a>(args: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     }
 }
 
-/// As `eq_ignore_ascii_case`, for two of the same length, which are mostly equal or differ at once.
+/// As `eq_ignore_ascii_case`, for two of the same length, which mostly differ at once or are equal to the letter.
 fn is_same_name(a: &[u8], b: &[u8]) -> bool {
-    a.iter().zip(b).all(|(a, b)| a == b || a ^ b == 0x20 && a.is_ascii_alphabetic())
+    let may_be = a.first().zip(b.first()).is_none_or(|(a, b)| (a ^ b) & !0x20 == 0);
+    may_be && (a == b || a.eq_ignore_ascii_case(b))
 }
 
 /// Where the first `&` is, or the end.
