@@ -69,7 +69,7 @@ mod tests {
                 rest = behind;
                 if first == b'%' {
                     let (digits, behind) = rest.split_at(2);
-                    read.push(u8::from_str_radix(str::from_utf8(digits).unwrap(), 16).unwrap());
+                    read.push(u8::from_str_radix(std::str::from_utf8(digits).unwrap(), 16).unwrap());
                     rest = behind;
                 } else {
                     read.push(first);
