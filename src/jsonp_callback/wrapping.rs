@@ -284,8 +284,8 @@ impl Wrapping {
 
     /// The bytes of a buffer that are not to be left as they are.
     ///
-    /// The buffer itself goes on last, and never without bytes: until they are sent it is not filled again. What has
-    /// become of it is with a client then, and it is not read faster than the client reads.
+    /// The buffer itself goes on last, and never without bytes: it is not filled again before they are sent, so that
+    /// nothing is read faster than the client reads.
     fn escape(&mut self, mut buffer: Buffer<'_>, bytes: &[u8], out: &mut Chain) -> Option<()> {
         let mut separators = self.separators?;
         let mut parts = separators.scan(bytes);
