@@ -98,7 +98,7 @@ container-test: ## Build the image of Dockerfile without Docker (as root), start
 	@scripts/packages.sh install build demo matrix container
 	@scripts/container-test.sh
 
-bench: ## Measure against what people use today, into docs/benchmarks.md (half an hour)
+bench: ## Measure against what people use today, into docs/benchmarks.md (twenty minutes)
 	@scripts/packages.sh install build demo bench
 	@$(MAKE) --no-print-directory build
 	@python3 bench "$(MODULE)" all

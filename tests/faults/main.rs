@@ -19,6 +19,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use support::http::{Connection, Response};
 use support::memcached::Memcached;
@@ -299,7 +300,10 @@ impl Site {
         connection.send(format!(
             "{request} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{lines}\r\n"
         ));
-        match connection.try_read(request.starts_with("HEAD ")) {
+        let answer = connection.try_read(request.starts_with("HEAD "));
+        // Before it closes the connection, nginx has written its log, which makes calls as well.
+        connection.is_closed(Duration::from_secs(5));
+        match answer {
             Ok(response) if response.complete => Ok(response),
             Ok(response) => Err(format!("cut off: {}", response.text())),
             Err(error) => Err(error),
