@@ -286,7 +286,7 @@ pub(crate) struct OwnBuffers {
     busy: *mut ngx_chain_t,
 }
 
-/// The room of a buffer for [`OwnBuffers::text`], in bytes: about as much as the buffer itself takes.
+/// The room of a buffer for [`OwnBuffers::push_text`], in bytes: about as much as the buffer itself takes.
 const TEXT: usize = 128;
 
 impl OwnBuffers {
